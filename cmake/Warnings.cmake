@@ -1,0 +1,11 @@
+# One interface target with our warnings (errors in our own build) and, if asked for, the sanitizers.
+add_library(gsc_warnings INTERFACE)
+target_compile_options(gsc_warnings INTERFACE
+  $<BUILD_INTERFACE:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wconversion -Wno-sign-conversion -Wdouble-promotion>)
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(gsc_warnings INTERFACE $<BUILD_INTERFACE:-Werror>)
+endif()
+if(GSC_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()

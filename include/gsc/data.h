@@ -1,0 +1,52 @@
+#pragma once
+// Data as the engine sees it: a table of N points in D dimensions, walked in blocks.
+
+#include <gsc/types.h>
+
+#include <string>
+#include <utility>
+
+namespace gsc {
+
+/// A read-only table, one data point per row. The engine asks for blocks of rows and never for the whole,
+/// so an implementation may hold doubles, floats or a memory-mapped file larger than memory.
+class Data {
+ public:
+  virtual ~Data() = default;
+  virtual Index rows() const = 0;
+  virtual Index cols() const = 0;
+
+  /// Copies rows first, first+1, ... into all rows of `block` (cols() wide). Called from several threads.
+  virtual void read(Index first, Eigen::Ref<Matrix> block) const = 0;
+
+  /// What messages call it: the file it came from, or "data".
+  virtual std::string name() const { return "data"; }
+};
+
+/// Data held in memory as doubles.
+class MatrixData final : public Data {
+ public:
+  explicit MatrixData(Matrix values, std::string name = "data") : values_(std::move(values)), name_(std::move(name)) {}
+  Index rows() const override { return values_.rows(); }
+  Index cols() const override { return values_.cols(); }
+  void read(Index first, Eigen::Ref<Matrix> block) const override { block = values_.middleRows(first, block.rows()); }
+  std::string name() const override { return name_; }
+  const Matrix& values() const { return values_; }
+
+ private:
+  Matrix values_;
+  std::string name_;
+};
+
+/// What one pass over the data tells before learning starts.
+struct DataSummary {
+  double count = 0;
+  Vector mean;        ///< D
+  Matrix covariance;  ///< D x D if asked for, else D x 1 variances
+};
+
+/// Throws Error for fewer than two rows, no columns, NaN or infinity (naming row and column) and data without any
+/// variance; otherwise returns mean and (co)variance.
+DataSummary summarize(const Data& data, bool full_covariance = false);
+
+}  // namespace gsc

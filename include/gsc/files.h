@@ -1,0 +1,59 @@
+#pragma once
+// Arrays and models in files. Everything is written to a temporary name beside the target and renamed, so a failed or
+// interrupted write leaves the old file as it was.
+
+#include <gsc/fit.h>
+#include <gsc/inference.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gsc {
+
+/// Opens a table of numbers: .npy (memory-mapped), file.npz:name, .csv, .tsv, file.mat:name (version 5 and 7.3),
+/// file.h5:/path. The name may be left out where the file holds one array. Rows are data points; a vector is one
+/// column. Throws Error naming the file and what is wrong with it.
+std::unique_ptr<Data> open_data(const std::string& location);
+
+/// An array to be written. Only views: the memory must outlive the call.
+struct NamedArray {
+  std::string name;
+  std::vector<Index> shape;  ///< row-major
+  const double* real = nullptr;
+  const std::int32_t* integer = nullptr;  ///< exactly one of the two is set
+};
+NamedArray named(std::string name, const Matrix& matrix);
+NamedArray named(std::string name, const Vector& vector);
+
+/// Writes arrays by extension: .npy and .csv/.tsv take one, .npz and .h5 several. Throws Error.
+void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays);
+
+/// What a model file holds.
+struct ModelFile {
+  FitState state;                     ///< parameters, history, rescues
+  std::optional<FitOptions> options;  ///< how it was learned, if it was
+  std::string version;                ///< of the program that wrote it
+};
+void save_model(const std::filesystem::path& path, const ModelFile& file);
+ModelFile load_model(const std::filesystem::path& path);
+
+/// Names the options in which two runs differ so that one cannot go on from the other; empty if it can.
+std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now);
+
+/// Saves a checkpoint (a model file) every `every` iterations, and when asked to.
+class Checkpoint final : public Observer {
+ public:
+  Checkpoint(std::filesystem::path path, FitOptions options, int every)
+      : path_(std::move(path)), options_(std::move(options)), every_(every) {}
+  void on_iteration(const FitState& state) override;
+  void save(const FitState& state) const;
+
+ private:
+  std::filesystem::path path_;
+  FitOptions options_;
+  int every_;
+};
+
+}  // namespace gsc

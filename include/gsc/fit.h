@@ -1,0 +1,102 @@
+#pragma once
+// Learning: the EM loop, its options, and what it reports.
+
+#include <gsc/inference.h>
+#include <gsc/model.h>
+
+#include <optional>
+#include <vector>
+
+namespace gsc {
+
+enum class Update { exact, paper };
+
+/// What the M-step had to do beyond the plain formulas, and how often. Nothing here happens silently.
+struct Rescues {
+  std::int64_t unused_latents = 0;  ///< columns of W, mu, slab kept because nobody used the latent
+  std::int64_t floored_pi = 0;      ///< pi held in [1e-7, 1 - 1e-7]
+  std::int64_t floored_slab = 0;    ///< slab variances or eigenvalues held above their floor
+  std::int64_t floored_noise = 0;   ///< noise variances or eigenvalues held above their floor
+  std::int64_t slab_fallbacks = 0;  ///< full slab: the fast step was replaced by the plain EM step
+  std::int64_t clamped_pivots = 0;  ///< data points with a numerically singular state in the E-step
+  Rescues& operator+=(const Rescues& other);
+  std::int64_t total() const;
+};
+
+struct MStepOptions {
+  Update noise_update = Update::exact;  ///< paper: the printed formula, which over-estimates the noise (docs/model.md)
+  Update slab_update = Update::exact;  ///< paper: full slab by the printed element-wise formula, made positive definite
+  /// Full slab: 1 is the fast preconditioned step, 0 the plain EM step; fit() lowers it when the free energy falls.
+  double slab_acceleration = 1;
+};
+
+/// The parameters that maximise the expected log joint given `statistics`, which were gathered under `model`.
+Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues);
+
+struct FitOptions {
+  Index latents = 64;  ///< H
+  InferenceOptions inference;
+  NoiseType noise = NoiseType::scalar;
+  SlabType slab = SlabType::diagonal;
+  Init init = Init::data;
+  Update noise_update = Update::exact;
+  Update slab_update = Update::exact;
+  int iterations = 100;
+  double tolerance = 1e-6;  ///< stop when the free energy changes by less than this part of itself; 0: never
+  std::uint64_t seed = 1;
+
+  /// Throws UsageError naming the first field with an impossible value.
+  void validate() const;
+};
+
+/// One row of the history. Row 0 describes the starting parameters, row t those after t M-steps.
+struct IterationReport {
+  int iteration = 0;
+  double free_energy = 0;    ///< sum over data points, natural log
+  double noise_std = 0;      ///< square root of the mean noise variance
+  double mean_active = 0;    ///< mean number of active latents per data point
+  Index latents_in_use = 0;  ///< latents with at least one expected activation in the whole data
+  double seconds = 0;        ///< since the previous row
+  bool dip = false;          ///< the free energy fell (by more than rounding)
+  std::int64_t rescues = 0;  ///< Rescues::total() of this iteration
+};
+
+/// All that is needed to go on learning: a checkpoint holds this.
+struct FitState {
+  Model model;  ///< the parameters that the last row of the history describes
+  std::vector<IterationReport> history;
+  double slab_acceleration = 1;
+  Rescues rescues;
+};
+
+/// Watches the loop. Every method may be left alone.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// After each row of the history; `state.history.back()` is the new one.
+  virtual void on_iteration(const FitState& state) { (void)state; }
+  /// Asked between blocks of data, from one thread; true ends the fit at the last complete row.
+  virtual bool stop_requested() { return false; }
+};
+
+enum class StopReason { iterations, converged, interrupted };
+
+struct FitResult {
+  FitState state;
+  StopReason reason = StopReason::iterations;
+  double seconds = 0;
+  const Model& model() const { return state.model; }
+  const IterationReport& last() const { return state.history.back(); }
+};
+
+/// Learns a model. `start`: parameters to start from instead of options.init.
+FitResult fit(const Data& data, const FitOptions& options, Observer* observer = nullptr,
+              std::optional<Model> start = {});
+
+/// Goes on from a checkpoint: the same bits as if the earlier run had not been stopped.
+FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer = nullptr);
+
+std::string_view to_string(Update update);
+std::string_view to_string(StopReason reason);
+
+}  // namespace gsc

@@ -1,0 +1,99 @@
+#pragma once
+// The E-step: data and model -> posterior, as sums for learning (Statistics) or point by point (Posterior).
+
+#include <gsc/data.h>
+#include <gsc/model.h>
+#include <gsc/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace gsc {
+
+enum class Selection { singleton, conditional };
+enum class Method { truncated, exact };
+enum class Precision { double_precision, single_precision };
+
+/// Exact inference enumerates 2^H states; beyond this many latents it is refused.
+inline constexpr Index kMaxExactLatents = 20;
+/// Most latents a model may have: candidate indices are stored in 16 bits.
+inline constexpr Index kMaxLatents = 65535;
+
+struct InferenceOptions {
+  Method method = Method::truncated;
+  Index candidates = 10;  ///< H': latents per data point that may be active together; at most `latents` are used
+  Index max_active = 5;   ///< gamma: most active latents in one state
+  /// singleton: the paper's score, each latent alone. conditional: half of them so, the others given those.
+  Selection selection = Selection::conditional;
+  Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double
+  int threads = 0;                                    ///< 0: OMP_NUM_THREADS, else the physical cores
+
+  /// Throws UsageError naming the first field that does not fit a model with `latents` latents.
+  void validate(Index latents) const;
+};
+
+/// What an E-step leaves behind and all that an M-step reads. Sums over data points, so blocks, threads and
+/// machines are joined with +=. <.> is the expectation under the (truncated) posterior.
+struct Statistics {
+  double count = 0;        ///< N
+  double free_energy = 0;  ///< sum_n log sum_{S in K_n} p(y_n, S)
+  Vector s;                ///< H        sum <s>
+  Vector m;                ///< H        sum <s.z>
+  Matrix YZ;               ///< D x H    sum y <s.z>'
+  Matrix ZZ;               ///< H x H    sum <(s.z)(s.z)'>
+  Matrix YY;               ///< D x 1    sum y.y, or D x D sum y y' for full noise
+  // Full slab only, else empty. lambda = Psi_SS^-1 (z_S - mu_S).
+  Vector lambda;  ///< H        sum E[lambda]
+  Matrix T;       ///< H x H    sum (E[lambda lambda'] - Psi_SS^-1)
+  Matrix SS;      ///< H x H    sum <s s'>
+  /// Data points whose state sums met a pivot that rounding had made zero or negative (then clamped).
+  std::int64_t clamped_pivots = 0;
+
+  Statistics() = default;
+  /// All zero, with the shapes that `model` needs.
+  explicit Statistics(const Model& model);
+  Statistics& operator+=(const Statistics& other);
+};
+
+/// Called between blocks of data; returning true abandons the pass (which then throws Interrupted).
+using StopRequest = std::function<bool()>;
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
+Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop = {});
+
+struct PosteriorRequest {
+  bool variance = false;    ///< posterior variances of s.z
+  Index states = 0;         ///< so many most probable states per data point
+  bool candidates = false;  ///< the candidate latents of each data point
+};
+
+/// The posterior of each data point. N rows everywhere.
+struct Posterior {
+  Matrix mean;            ///< N x H   <s.z>
+  Matrix probability;     ///< N x H   P(s_h = 1)
+  Vector log_likelihood;  ///< N       log sum_{S in K_n} p(y_n, S); log p(y_n) if the method is exact
+  Matrix variance;        ///< N x H   Var(s_h z_h)                       if asked for
+  /// Per data point `states` rows of max_active latents, ascending, padded with -1; the most probable state first.
+  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> states;  ///< N x (states * max_active)
+  Matrix state_weights;  ///< N x states, posterior probability of each, 0 beyond the last state there is
+  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> candidates;  ///< N x H', ascending
+  Index max_active = 0;  ///< latents per state in `states`
+};
+
+/// The posterior of rows first .. first+count-1 (count < 0: to the end).
+Posterior infer(const Model& model, const Data& data, const InferenceOptions& options,
+                const PosteriorRequest& request = {}, Index first = 0, Index count = -1, const StopRequest& stop = {});
+
+/// How many threads `requested` means here: itself, or for 0 OMP_NUM_THREADS, else the physical cores this
+/// process may use.
+int thread_count(int requested);
+
+std::string_view to_string(Selection selection);
+std::string_view to_string(Method method);
+std::string_view to_string(Precision precision);
+
+}  // namespace gsc

@@ -1,0 +1,34 @@
+#pragma once
+// The types every other header speaks: matrices, the random generator, errors.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+namespace gsc {
+
+using Index = Eigen::Index;
+
+/// Row-major, as NumPy and HDF5 store arrays: row n of a data matrix is data point n.
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Vector = Eigen::VectorXd;
+
+/// The one source of randomness. It is seeded by the caller and passed in; nothing else draws numbers.
+using Random = std::mt19937_64;
+
+/// Something the user can mend: a broken file, impossible data, a full disk. what() says what happened,
+/// where, with which value, and what to do about it.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An option or argument that makes no sense; found before any work is done.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace gsc
