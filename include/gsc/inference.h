@@ -22,12 +22,15 @@ inline constexpr Index kMaxLatents = 65535;
 
 struct InferenceOptions {
   Method method = Method::truncated;
-  Index candidates = 10;  ///< H': latents per data point that may be active together; at most `latents` are used
+  Index candidates = 10;  ///< H': latents per data point that may be active together
   Index max_active = 5;   ///< gamma: most active latents in one state
   /// singleton: the paper's score, each latent alone. conditional: half of them so, the others given those.
   Selection selection = Selection::conditional;
-  Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double
-  int threads = 0;                                    ///< 0: OMP_NUM_THREADS, else the physical cores
+  Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double. Data
+  ///< points whose log weights exceed what single can tell apart are done in double all the same
+  /// Also sum <s.z><s.z>', which only the paper's own noise update reads.
+  bool mean_products = false;
+  int threads = 0;  ///< 0: OMP_NUM_THREADS, else the physical cores
 
   /// Throws UsageError naming the first field that does not fit a model with `latents` latents.
   void validate(Index latents) const;
@@ -43,6 +46,7 @@ struct Statistics {
   Matrix YZ;               ///< D x H    sum y <s.z>'
   Matrix ZZ;               ///< H x H    sum <(s.z)(s.z)'>
   Matrix YY;               ///< D x 1    sum y.y, or D x D sum y y' for full noise
+  Matrix MM;               ///< H x H    sum <s.z><s.z>' if InferenceOptions::mean_products, else empty
   // Full slab only, else empty. lambda = Psi_SS^-1 (z_S - mu_S).
   Vector lambda;  ///< H        sum E[lambda]
   Matrix T;       ///< H x H    sum (E[lambda lambda'] - Psi_SS^-1)

@@ -1,0 +1,9 @@
+#pragma once
+// Everything that needs no file formats; add <gsc/files.h> (target gsc::io) to read and write files.
+
+#include <gsc/data.h>
+#include <gsc/fit.h>
+#include <gsc/generate.h>
+#include <gsc/inference.h>
+#include <gsc/model.h>
+#include <gsc/types.h>

@@ -1,0 +1,38 @@
+#include "inference/block_inference.h"
+
+#include "data/finite.h"
+
+namespace gsc {
+
+void require_fit(const Model& model, const Data& data, const InferenceOptions& options) {
+  model.validate();
+  options.validate(model.latents());
+  if (data.cols() != model.dimensions())
+    throw Error(data.name() + ": the data has " + std::to_string(data.cols()) + " columns, the model is for " +
+                std::to_string(model.dimensions()) + "; use data of the model's kind (or is the table transposed?)");
+  if (data.rows() == 0) throw Error(data.name() + ": the data has no rows");
+}
+
+BlockPlan plan_blocks(const PreparedModel& prepared, Index first, Index count, int threads) {
+  // Measured orders of magnitude (bench/): 2.5 ns a state, 0.05 ns a multiply-add of the matrix products.
+  const double work = 2.5 * state_count(prepared.candidates, prepared.max_active) +
+                      0.1 * static_cast<double>(prepared.dimensions * prepared.padded);
+  return {first, count, prepared.padded, work, thread_count(threads)};
+}
+
+BlockInference::BlockInference(const PreparedModel& prepared, Index block_rows)
+    : Y(block_rows, prepared.dimensions),
+      rows(block_rows, prepared.padded),
+      log_sums(block_rows),
+      workspace_(prepared, block_rows) {}
+
+void BlockInference::run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
+                         const BlockPosterior& posterior) {
+  auto block = Y.topRows(count);
+  data.read(first, block);
+  require_finite(data, first, block);
+  product(count, Y, prepared.projection, rows);
+  process_block(prepared, {count, rows.data(), log_sums.data(), sums, posterior}, workspace_);
+}
+
+}  // namespace gsc

@@ -1,0 +1,33 @@
+#pragma once
+// One block of data from the source to scaled posterior means: what e_step() and infer() share.
+
+#include <gsc/inference.h>
+
+#include "inference/blas.h"
+#include "inference/kernels.h"
+#include "inference/parallel_blocks.h"
+
+namespace gsc {
+
+/// Throws unless options and data fit the model.
+void require_fit(const Model& model, const Data& data, const InferenceOptions& options);
+
+BlockPlan plan_blocks(const PreparedModel& prepared, Index first, Index count, int threads);
+
+/// The buffers of one thread.
+struct BlockInference {
+  BlockInference(const PreparedModel& prepared, Index block_rows);
+
+  /// Leaves the data in Y, scaled posterior means in `rows` and the log of the summed state weights in log_sums.
+  void run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
+           const BlockPosterior& posterior);
+
+  Matrix Y;     ///< block_rows x D
+  Matrix rows;  ///< block_rows x padded
+  Vector log_sums;
+
+ private:
+  Workspace workspace_;
+};
+
+}  // namespace gsc

@@ -1,0 +1,18 @@
+#pragma once
+// Data points of a block that have the same candidates.
+
+#include "inference/prepared_model.h"
+#include "inference/workspace.h"
+
+namespace gsc {
+
+/// A cluster of so many vectors of data points is worth building a shared tree for (measured: bench/).
+inline constexpr std::size_t kSharedWorth = 6;
+
+/// Sorts buffers.order so that data points with equal candidate sets are neighbours.
+void sort_by_candidates(const PreparedModel& model, Index count, Workspace::Buffers& buffers);
+
+/// Whether order[first .. end) really have equal candidate sets; their keys do.
+bool same_candidates(const PreparedModel& model, const Workspace::Buffers& buffers, std::size_t first, std::size_t end);
+
+}  // namespace gsc

@@ -1,0 +1,47 @@
+#include <gsc/inference.h>
+
+#include "inference/prepared_model.h"
+
+namespace gsc {
+
+void InferenceOptions::validate(Index latents) const {
+  if (latents < 1 || latents > kMaxLatents)
+    throw UsageError("latents is " + std::to_string(latents) + "; it must lie between 1 and " +
+                     std::to_string(kMaxLatents));
+  constexpr int kMaxThreads = 4096;
+  if (threads < 0 || threads > kMaxThreads)
+    throw UsageError("threads is " + std::to_string(threads) + "; give a number up to " + std::to_string(kMaxThreads) +
+                     ", or 0 to let the program choose");
+  if (method == Method::exact) {
+    if (latents > kMaxExactLatents)
+      throw UsageError("method is exact with " + std::to_string(latents) + " latents, that is 2^" +
+                       std::to_string(latents) + " states per data point; exact goes up to " +
+                       std::to_string(kMaxExactLatents) + " latents, use the truncated method beyond");
+    return;
+  }
+  if (candidates < 1 || candidates > latents)
+    throw UsageError("candidates is " + std::to_string(candidates) + "; it must lie between 1 and latents (" +
+                     std::to_string(latents) + ")");
+  if (max_active < 1 || max_active > candidates)
+    throw UsageError("max_active is " + std::to_string(max_active) + "; it must lie between 1 and candidates (" +
+                     std::to_string(candidates) + ")");
+  if (candidates > kMaxCandidates)
+    throw UsageError("candidates is " + std::to_string(candidates) + "; more than " + std::to_string(kMaxCandidates) +
+                     " are not supported");
+  constexpr double kMaxStates = 1 << 22;
+  if (state_count(candidates, max_active) > kMaxStates)
+    throw UsageError("candidates " + std::to_string(candidates) + " with max_active " + std::to_string(max_active) +
+                     " make more than 4 million states per data point; lower one of them");
+}
+
+std::string_view to_string(Selection selection) {
+  return selection == Selection::singleton ? "singleton" : "conditional";
+}
+
+std::string_view to_string(Method method) { return method == Method::truncated ? "truncated" : "exact"; }
+
+std::string_view to_string(Precision precision) {
+  return precision == Precision::double_precision ? "double" : "single";
+}
+
+}  // namespace gsc

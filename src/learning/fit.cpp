@@ -1,0 +1,164 @@
+// The EM loop. Row t of the history describes the parameters after t M-steps; a state can be taken up again at any
+// row because the E-step that gave the row is repeated, bit for bit, from the row's parameters.
+
+#include <gsc/fit.h>
+
+#include <chrono>
+#include <cmath>
+
+namespace gsc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Free energies closer than this are equal up to rounding.
+double rounding_of(double free_energy) { return 1e-11 * std::abs(free_energy); }
+
+class Learner {
+ public:
+  Learner(const Data& data, const FitOptions& options, FitState state, Observer* observer)
+      : data_(data), options_(options), inference_(options.inference), state_(std::move(state)), observer_(observer) {
+    inference_.mean_products = options.noise_update == Update::paper;
+    if (observer_ != nullptr) stop_ = [this] { return observer_->stop_requested(); };
+  }
+
+  FitResult run() {
+    const auto start = Clock::now();
+    row_start_ = start;
+    StopReason reason = StopReason::iterations;
+    try {
+      Statistics statistics = expectation(state_.model);
+      if (state_.history.empty()) {
+        Rescues rescues;
+        rescues.clamped_pivots = statistics.clamped_pivots;
+        report(statistics, rescues);
+      }
+      row_start_ = Clock::now();
+      while (state_.history.back().iteration < options_.iterations && !converged()) statistics = iterate(statistics);
+      if (converged()) reason = StopReason::converged;
+    } catch (const Interrupted&) {
+      reason = StopReason::interrupted;
+    }
+    return {std::move(state_), reason, seconds_since(start)};
+  }
+
+ private:
+  Statistics expectation(const Model& model) const { return e_step(model, data_, inference_, stop_); }
+
+  /// One M-step and the E-step that judges it; returns the new statistics.
+  Statistics iterate(const Statistics& statistics) {
+    const double before = statistics.free_energy;
+    MStepOptions step{options_.noise_update, options_.slab_update, state_.slab_acceleration};
+    Rescues rescues;
+    Model next = m_step(state_.model, statistics, step, rescues);
+    Statistics next_statistics = expectation(next);
+    const bool accelerated = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
+    while (accelerated && step.slab_acceleration > 0 && next_statistics.free_energy < before - rounding_of(before)) {
+      step.slab_acceleration = step.slab_acceleration > 0.2 ? step.slab_acceleration / 2 : 0;
+      ++rescues.slab_fallbacks;
+      next = m_step(state_.model, statistics, step, rescues);
+      next_statistics = expectation(next);
+    }
+    state_.slab_acceleration = step.slab_acceleration;
+    state_.model = std::move(next);
+    rescues.clamped_pivots = next_statistics.clamped_pivots;
+    report(next_statistics, rescues);
+    return next_statistics;
+  }
+
+  void report(const Statistics& statistics, const Rescues& rescues) {
+    IterationReport row;
+    row.iteration = state_.history.empty() ? 0 : state_.history.back().iteration + 1;
+    row.free_energy = statistics.free_energy;
+    row.noise_std = std::sqrt(state_.model.noise.mean_variance());
+    row.mean_active = statistics.s.sum() / statistics.count;
+    row.latents_in_use = (statistics.s.array() >= 1).count();
+    row.seconds = seconds_since(row_start_);
+    row.dip = !state_.history.empty() &&
+              row.free_energy < state_.history.back().free_energy - 1e-9 * std::abs(row.free_energy);
+    row.rescues = rescues.total();
+    row_start_ = Clock::now();
+    state_.rescues += rescues;
+    state_.history.push_back(row);
+    if (!std::isfinite(row.free_energy))
+      throw Error("the free energy is " + std::to_string(row.free_energy) + " after iteration " +
+                  std::to_string(row.iteration) +
+                  ": the numbers have left the range of the arithmetic; rescale the data (or use double precision)");
+    if (observer_ != nullptr) observer_->on_iteration(state_);
+  }
+
+  bool converged() const {
+    const auto& history = state_.history;
+    if (options_.tolerance <= 0 || history.size() < 2) return false;
+    const double last = history.back().free_energy, change = std::abs(last - history[history.size() - 2].free_energy);
+    return change < options_.tolerance * std::abs(last);
+  }
+
+  const Data& data_;
+  const FitOptions& options_;
+  InferenceOptions inference_;
+  FitState state_;
+  Observer* observer_;
+  StopRequest stop_;
+  Clock::time_point row_start_;
+};
+
+/// A given start in the noise and slab types that the options ask for.
+Model adapted(Model start, const FitOptions& options) {
+  start.validate();
+  if (start.latents() != options.latents)
+    throw UsageError("latents is " + std::to_string(options.latents) + ", but the model to start from has " +
+                     std::to_string(start.latents()));
+  if (start.noise.type() != options.noise)
+    start.noise = Noise::from_covariance(options.noise, start.noise.covariance());
+  if (start.slab.type() != options.slab)
+    start.slab =
+        options.slab == SlabType::full ? Slab::full(start.slab.covariance()) : Slab::diagonal(start.slab.variances());
+  return start;
+}
+
+}  // namespace
+
+void FitOptions::validate() const {
+  inference.validate(latents);
+  if (iterations < 0) throw UsageError("iterations is " + std::to_string(iterations) + "; it must not be negative");
+  if (!(tolerance >= 0) || !std::isfinite(tolerance))
+    throw UsageError("tolerance is " + std::to_string(tolerance) + "; it must be zero or a small positive number");
+}
+
+FitResult fit(const Data& data, const FitOptions& options, Observer* observer, std::optional<Model> start) {
+  options.validate();
+  const DataSummary summary = summarize(data, options.noise == NoiseType::full);
+  FitState state;
+  if (start) {
+    state.model = adapted(std::move(*start), options);
+  } else {
+    Random random(options.seed);
+    state.model = initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random);
+  }
+  return Learner(data, options, std::move(state), observer).run();
+}
+
+FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer) {
+  options.validate();
+  summarize(data);
+  return Learner(data, options, std::move(state), observer).run();
+}
+
+std::string_view to_string(Update update) { return update == Update::exact ? "exact" : "paper"; }
+
+std::string_view to_string(StopReason reason) {
+  switch (reason) {
+    case StopReason::iterations:
+      return "iterations";
+    case StopReason::converged:
+      return "converged";
+    case StopReason::interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+}  // namespace gsc

@@ -1,0 +1,151 @@
+// The M-step: parameters from Statistics. Symbols as in <gsc/model.h> and <gsc/inference.h>.
+//
+//   W     = YZ ZZ^-1
+//   pi    = s / N
+//   mu    = m / s,  psi = ZZ_hh / s - mu^2                                diagonal slab; full slab: full_slab_update.h
+//   Sigma = (YY - W YZ' - YZ W' + W ZZ W') / N                            exact for any W; then its diagonal or trace/D
+//
+// The paper prints Sigma with W (sum <s.z><s.z>') W', which over-estimates the noise; Update::paper gives that.
+
+#include <gsc/fit.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "learning/full_slab_update.h"
+#include "learning/positive_definite.h"
+
+namespace gsc {
+namespace {
+
+constexpr double kSmallestPi = 1e-7;
+constexpr double kRidge = 1e-9;
+
+/// Latents that carry any weight; the others keep their parameters.
+std::vector<Index> used_latents(const Statistics& statistics, Rescues& rescues) {
+  std::vector<Index> used;
+  for (Index h = 0; h < statistics.s.size(); ++h)
+    if (statistics.s[h] > kSmallestPi * statistics.count && statistics.ZZ(h, h) > 0) used.push_back(h);
+  rescues.unused_latents += statistics.s.size() - static_cast<Index>(used.size());
+  return used;
+}
+
+/// W = YZ ZZ^-1 on the used columns, the others staying as they are. The equations get a ridge of 1e-9 of ZZ's diagonal
+/// that pulls towards the old W: unlike one that pulls to zero it cannot lower the free energy.
+Matrix updated_basis(const Matrix& W, const Statistics& statistics, const std::vector<Index>& used) {
+  if (used.empty()) return W;
+  std::vector<Index> kept;
+  for (Index h = 0; h < W.cols(); ++h)
+    if (!std::binary_search(used.begin(), used.end(), h)) kept.push_back(h);
+
+  Eigen::MatrixXd ZZ = statistics.ZZ(used, used);
+  Eigen::MatrixXd YZ = statistics.YZ(Eigen::all, used);
+  if (!kept.empty()) YZ -= W(Eigen::all, kept) * statistics.ZZ(kept, used);
+  const Eigen::MatrixXd old = W(Eigen::all, used);
+  const Vector diagonal = ZZ.diagonal();
+  for (double ridge = kRidge;; ridge *= 100) {
+    Eigen::MatrixXd damped = ZZ;
+    damped.diagonal() += ridge * diagonal;
+    const Eigen::LLT<Eigen::MatrixXd> llt(damped);
+    if (llt.info() != Eigen::Success && ridge < 1) continue;
+    const Eigen::MatrixXd rhs = YZ + ridge * old * diagonal.asDiagonal();
+    Matrix result = W;
+    result(Eigen::all, used) = llt.solve(rhs.transpose()).transpose();
+    return result;
+  }
+}
+
+Vector updated_pi(const Statistics& statistics, Rescues& rescues) {
+  Vector pi = statistics.s / statistics.count;
+  for (double& p : pi) {
+    const double kept = std::clamp(p, kSmallestPi, 1 - kSmallestPi);
+    if (kept != p) ++rescues.floored_pi;
+    p = kept;
+  }
+  return pi;
+}
+
+void update_diagonal_slab(const Statistics& statistics, const std::vector<Index>& used, Model& model,
+                          Rescues& rescues) {
+  Vector psi = model.slab.variances();
+  for (const Index h : used) {
+    const double second = statistics.ZZ(h, h) / statistics.s[h];
+    model.mu[h] = statistics.m[h] / statistics.s[h];
+    psi[h] = second - model.mu[h] * model.mu[h];
+    // Below this share of the second moment the difference is rounding.
+    const double floor = std::max(1e-12 * second, 1e-300);
+    if (!(psi[h] >= floor)) {
+      psi[h] = floor;
+      ++rescues.floored_slab;
+    }
+  }
+  model.slab = Slab::diagonal(psi);
+}
+
+/// N Sigma as D x 1 (its diagonal) or D x D.
+Matrix residual_products(const Matrix& W, const Statistics& statistics, Update update) {
+  const bool full = statistics.YY.cols() > 1 || statistics.YY.rows() == 1;
+  if (update == Update::paper) {
+    const Matrix WM = W * statistics.MM;
+    if (full) return statistics.YY - WM * W.transpose();
+    return statistics.YY - WM.cwiseProduct(W).rowwise().sum();
+  }
+  const Matrix difference = W * statistics.ZZ - 2 * statistics.YZ;
+  if (full) {
+    const Matrix product = difference * W.transpose();
+    return statistics.YY + 0.5 * (product + product.transpose());
+  }
+  return statistics.YY + difference.cwiseProduct(W).rowwise().sum();
+}
+
+Noise updated_noise(const Noise& old, const Matrix& W, const Statistics& statistics, Update update, Rescues& rescues) {
+  Matrix covariance = residual_products(W, statistics, update) / statistics.count;
+  const double power = (statistics.YY.cols() > 1 ? statistics.YY.trace() : statistics.YY.sum()) /
+                       (statistics.count * static_cast<double>(old.dimensions()));
+  const double floor = std::max(1e-12 * power, 1e-300);
+  if (old.type() == NoiseType::full)
+    return Noise::full(make_positive_definite(covariance, floor, rescues.floored_noise));
+  Vector variances = covariance.col(0);
+  if (old.type() == NoiseType::scalar) variances = Vector::Constant(1, variances.mean());
+  for (double& variance : variances)
+    if (!(variance >= floor)) {
+      variance = floor;
+      ++rescues.floored_noise;
+    }
+  return old.type() == NoiseType::scalar ? Noise::scalar(variances[0], old.dimensions()) : Noise::diagonal(variances);
+}
+
+}  // namespace
+
+Rescues& Rescues::operator+=(const Rescues& other) {
+  unused_latents += other.unused_latents;
+  floored_pi += other.floored_pi;
+  floored_slab += other.floored_slab;
+  floored_noise += other.floored_noise;
+  slab_fallbacks += other.slab_fallbacks;
+  clamped_pivots += other.clamped_pivots;
+  return *this;
+}
+
+std::int64_t Rescues::total() const {
+  return unused_latents + floored_pi + floored_slab + floored_noise + slab_fallbacks + clamped_pivots;
+}
+
+Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {
+  if (options.noise_update == Update::paper && statistics.MM.size() == 0)
+    throw UsageError("noise_update is paper, but the statistics were gathered without mean_products");
+  const std::vector<Index> used = used_latents(statistics, rescues);
+  Model next = model;
+  next.W = updated_basis(model.W, statistics, used);
+  next.pi = updated_pi(statistics, rescues);
+  if (model.slab.type() == SlabType::diagonal)
+    update_diagonal_slab(statistics, used, next, rescues);
+  else
+    update_full_slab(statistics, used, options, next, rescues);
+  next.noise = updated_noise(model.noise, next.W, statistics, options.noise_update, rescues);
+  return next;
+}
+
+}  // namespace gsc

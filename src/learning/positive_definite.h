@@ -1,0 +1,13 @@
+#pragma once
+
+#include <gsc/types.h>
+
+namespace gsc {
+
+/// The matrix itself if it is positive definite (after symmetrising), else with its eigenvalues raised to `floor`, each
+/// counted in `raised`.
+Matrix make_positive_definite(const Matrix& covariance, double floor, std::int64_t& raised);
+
+bool is_positive_definite(const Matrix& symmetric);
+
+}  // namespace gsc

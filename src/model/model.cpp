@@ -1,0 +1,48 @@
+#include <gsc/model.h>
+
+#include <cmath>
+
+namespace gsc {
+namespace {
+
+std::string shape(Index rows, Index cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
+
+}  // namespace
+
+void Model::validate() const {
+  const Index D = dimensions(), H = latents();
+  if (D == 0 || H == 0) throw Error("model: W is " + shape(D, H) + "; it needs at least one row and one column");
+  if (!W.allFinite()) throw Error("model: W holds NaN or infinity");
+  if (pi.size() != H)
+    throw Error("model: pi has " + std::to_string(pi.size()) + " entries for " + std::to_string(H) + " latents");
+  for (Index h = 0; h < H; ++h)
+    if (!(pi(h) > 0 && pi(h) < 1))
+      throw Error("model: pi of latent " + std::to_string(h) + " is " + std::to_string(pi(h)) +
+                  "; it must lie between 0 and 1");
+  if (mu.size() != H)
+    throw Error("model: mu has " + std::to_string(mu.size()) + " entries for " + std::to_string(H) + " latents");
+  if (!mu.allFinite()) throw Error("model: mu holds NaN or infinity");
+  if (slab.latents() != H)
+    throw Error("model: slab is for " + std::to_string(slab.latents()) + " latents, W for " + std::to_string(H));
+  if (noise.dimensions() != D)
+    throw Error("model: noise is for " + std::to_string(noise.dimensions()) + " dimensions, W for " +
+                std::to_string(D));
+}
+
+std::string_view to_string(NoiseType type) {
+  switch (type) {
+    case NoiseType::scalar:
+      return "scalar";
+    case NoiseType::diagonal:
+      return "diagonal";
+    case NoiseType::full:
+      return "full";
+  }
+  return "";
+}
+
+std::string_view to_string(SlabType type) { return type == SlabType::diagonal ? "diagonal" : "full"; }
+
+std::string_view to_string(Init init) { return init == Init::random ? "random" : "data"; }
+
+}  // namespace gsc
