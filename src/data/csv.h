@@ -1,0 +1,15 @@
+#pragma once
+// Numbers as text: .csv (comma or semicolon) and .tsv (tab).
+
+#include <gsc/data.h>
+
+#include <filesystem>
+#include <memory>
+
+namespace gsc {
+
+/// One row per line. A first line of words without any number is a header and skipped, as are blank lines and those
+/// that start with '#'. Quotes around numbers, CRLF and a UTF-8 byte order mark are fine.
+std::unique_ptr<Data> open_csv(const std::filesystem::path& path, bool tabs);
+
+}  // namespace gsc

@@ -1,0 +1,26 @@
+#pragma once
+// A file seen as read-only memory. Nothing is read before it is looked at, so files larger than memory work.
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace gsc {
+
+class MappedFile {
+ public:
+  /// Throws Error if it cannot be opened or is not a regular file. A file that another program shortens while it is
+  /// mapped ends the process with SIGBUS: that is the price of not copying it.
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace gsc

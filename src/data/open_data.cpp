@@ -1,0 +1,62 @@
+// One door for all formats: the extension decides who reads.
+
+#include <gsc/files.h>
+
+#include <new>
+
+#include "data/csv.h"
+#include "data/extension.h"
+#include "data/file_error.h"
+#include "data/hdf5.h"
+#include "data/mat.h"
+#include "data/npy.h"
+#include "data/npz.h"
+
+namespace gsc {
+namespace {
+
+struct Location {
+  std::filesystem::path path;
+  std::string array;  // what follows the colon, if anything
+};
+
+/// Splits "file.npz:name". Paths and names may hold colons themselves, so the longest part that is a file counts.
+Location split(const std::string& location) {
+  std::error_code error;
+  for (std::size_t end = location.size(); end != std::string::npos && end > 0; end = location.rfind(':', end - 1)) {
+    std::filesystem::path path = location.substr(0, end);
+    if (!std::filesystem::exists(path, error)) continue;
+    if (std::filesystem::is_directory(path, error)) fail(path.string(), "is a folder; name a file in it");
+    return {std::move(path), end < location.size() ? location.substr(end + 1) : ""};
+  }
+  fail(location, "there is no such file");
+}
+
+std::unique_ptr<Data> open(const Location& location) {
+  const std::string extension = lower_extension(location.path);
+  if (extension == ".npz") return open_npz(location.path, location.array);
+  if (extension == ".mat") return open_mat(location.path, location.array);
+  if (is_hdf5_extension(extension)) return hdf5::open_hdf5(location.path, location.array);
+
+  const bool text = extension == ".csv" || extension == ".tsv";
+  if (!text && extension != ".npy")
+    fail(location.path.string(), "cannot tell the format from {}; known are .npy, .npz, .csv, .tsv, .mat, .h5, .hdf5",
+         extension.empty() ? "a name without extension" : in_quotes(extension));
+  if (!location.array.empty())
+    fail(location.path.string(), "holds one table; leave out {}", in_quotes(":" + location.array));
+  if (text) return open_csv(location.path, extension == ".tsv");
+  return open_npy(location.path, location.path.string());
+}
+
+}  // namespace
+
+std::unique_ptr<Data> open_data(const std::string& location) {
+  const Location where = split(location);
+  try {
+    return open(where);
+  } catch (const std::bad_alloc&) {
+    fail(location, "does not fit into memory; save it as .npy, which is read in pieces");
+  }
+}
+
+}  // namespace gsc

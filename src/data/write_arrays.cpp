@@ -1,0 +1,156 @@
+// Arrays to .npy, .npz, .csv, .tsv and .h5.
+
+#include <gsc/files.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <memory>
+#include <numeric>
+
+#include "data/atomic_file.h"
+#include "data/extension.h"
+#include "data/file_error.h"
+#include "data/hdf5.h"
+#include "data/npy.h"
+
+namespace gsc {
+namespace {
+
+std::size_t element_count(const NamedArray& array) {
+  return std::accumulate(array.shape.begin(), array.shape.end(), std::size_t{1},
+                         [](std::size_t product, Index extent) { return product * static_cast<std::size_t>(extent); });
+}
+
+std::span<const std::byte> bytes(const NamedArray& array) {
+  assert((array.real == nullptr) != (array.integer == nullptr) || element_count(array) == 0);
+  if (array.integer != nullptr) return std::as_bytes(std::span(array.integer, element_count(array)));
+  return std::as_bytes(std::span(array.real, array.real == nullptr ? 0 : element_count(array)));
+}
+
+std::string header(const NamedArray& array) { return npy_header(array.integer != nullptr ? "i4" : "f8", array.shape); }
+
+void write_npy(AtomicFile& file, const NamedArray& array) {
+  file.write(header(array));
+  file.write(bytes(array));
+}
+
+void write_text(AtomicFile& file, const std::string& name, const NamedArray& array, char separator) {
+  if (array.shape.size() > 2)
+    fail(name, "'{}' has {} dimensions; text holds at most 2, so write .npy, .npz or .h5", array.name,
+         array.shape.size());
+  const auto cols = array.shape.size() < 2 ? std::size_t{1} : static_cast<std::size_t>(array.shape[1]);
+  const std::size_t count = element_count(array);
+  constexpr std::size_t kFull = std::size_t{1} << 20;
+  std::string text;
+  std::array<char, 32> number;  // the longest shortest double takes 24
+  for (std::size_t i = 0; i < count; ++i) {
+    char* const begin = number.data();
+    char* const end = begin + number.size();
+    const auto result = array.integer != nullptr ? std::to_chars(begin, end, array.integer[i])
+                                                 : std::to_chars(begin, end, array.real[i]);
+    text.append(begin, result.ptr);
+    text += (i + 1) % cols == 0 ? '\n' : separator;
+    if (text.size() >= kFull) {
+      file.write(text);
+      text.clear();
+    }
+  }
+  file.write(text);
+}
+
+void write_npz(const AtomicFile& file, const std::string& name, const std::vector<NamedArray>& arrays) {
+  struct Discard {
+    void operator()(zip_t* archive) const { zip_discard(archive); }
+  };
+  int code = 0;
+  std::unique_ptr<zip_t, Discard> archive(zip_open(file.temporary().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+  const auto fail_zip = [&] {
+    fail(name, "cannot be written: {}; make room or write to another place",
+         archive ? zip_strerror(archive.get()) : "the archive cannot be created");
+  };
+  if (!archive) fail_zip();
+  std::vector<std::string> headers;  // libzip reads them, and the arrays in place, when the archive is closed
+  headers.reserve(arrays.size());
+  for (const NamedArray& array : arrays) {
+    headers.push_back(header(array));
+    const std::span<const std::byte> values = bytes(array);
+    // libzip takes bytes it may own, hence not const; with the last argument 0 it only reads them.
+    zip_buffer_fragment_t pieces[2] = {
+        {reinterpret_cast<zip_uint8_t*>(headers.back().data()), headers.back().size()},
+        {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(values.data())), values.size()}};
+    zip_source_t* const source = zip_source_buffer_fragment(archive.get(), pieces, values.empty() ? 1 : 2, 0);
+    if (source == nullptr) fail_zip();
+    const zip_int64_t index = zip_file_add(archive.get(), (array.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip_source_free(source);
+      fail_zip();
+    }
+    // Stored, as numpy.savez does: noise-like numbers hardly shrink.
+    if (zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0) fail_zip();
+  }
+  if (zip_close(archive.get()) != 0) fail_zip();
+  static_cast<void>(archive.release());
+}
+
+/// Large arrays should not be copied into an image of the file. So the image describes them, the disk space for all is
+/// reserved, and only then HDF5 fills them in: it crashes when a write fails.
+void write_hdf5(AtomicFile& file, const std::string& name, const std::vector<NamedArray>& arrays) {
+  constexpr std::uint64_t kSlack = std::uint64_t{1} << 20;  // alignment and bookkeeping of HDF5
+  std::uint64_t size = kSlack;
+  hdf5::Image image;
+  for (const NamedArray& array : arrays) {
+    static_cast<void>(
+        image.create_dataset(array.name, array.shape, array.integer != nullptr ? H5T_STD_I32LE : H5T_IEEE_F64LE));
+    size += bytes(array).size();
+  }
+  image.with_bytes([&](std::span<const std::byte> described) {
+    file.write(described);
+    size += described.size();
+  });
+  file.reserve(size);
+  const auto guard = hdf5::lock();
+  const hdf5::Handle target(H5Fopen(file.temporary().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+  if (!target) fail(name, "cannot be written: HDF5 cannot open its own file");
+  for (const NamedArray& array : arrays) {
+    if (bytes(array).empty()) continue;
+    const hdf5::Handle dataset(H5Dopen2(target.get(), array.name.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!dataset || H5Dwrite(dataset.get(), array.integer != nullptr ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE, H5S_ALL,
+                             H5S_ALL, H5P_DEFAULT, bytes(array).data()) < 0)
+      fail(name, "'{}' cannot be written; make room or write to another place", array.name);
+  }
+}
+
+}  // namespace
+
+NamedArray named(std::string name, const Matrix& matrix) {
+  return {std::move(name), {matrix.rows(), matrix.cols()}, matrix.data(), nullptr};
+}
+
+NamedArray named(std::string name, const Vector& vector) {
+  return {std::move(name), {vector.size()}, vector.data(), nullptr};
+}
+
+void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays) {
+  const std::string extension = lower_extension(path);
+  const bool one = extension == ".npy" || extension == ".csv" || extension == ".tsv";
+  if (!one && extension != ".npz" && !is_hdf5_extension(extension))
+    fail(path.string(), "cannot be written: the extension {} is not known; use .npy, .npz, .csv, .tsv or .h5",
+         in_quotes(extension));
+  if (arrays.empty() || (one && arrays.size() != 1))
+    fail(path.string(), "{} holds one array, but {} are to be written; use .npz or .h5", extension, arrays.size());
+
+  AtomicFile file(path);
+  if (extension == ".npy")
+    write_npy(file, arrays.front());
+  else if (one)
+    write_text(file, path.string(), arrays.front(), extension == ".csv" ? ',' : '\t');
+  else if (extension == ".npz")
+    write_npz(file, path.string(), arrays);
+  else
+    write_hdf5(file, path.string(), arrays);
+  file.commit();
+}
+
+}  // namespace gsc

@@ -1,0 +1,321 @@
+// Models and checkpoints as HDF5:
+//
+//   /            format_version, kind, version
+//   /parameters  W (D x H), pi, mu (H), slab (H or H x H), noise (1, D or D x D); `type` tells slab and noise apart
+//   /options     one attribute per option, words as on the command line; absent if the model was not learned
+//   /history     one vector per column, a value per iteration; rescues and slab_acceleration as attributes
+
+#include <gsc/files.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+#include "data/atomic_file.h"
+#include "data/file_error.h"
+#include "data/hdf5.h"
+
+namespace gsc {
+namespace {
+
+using hdf5::Handle;
+
+constexpr std::int64_t kFormatVersion = 1;
+constexpr const char* kKind = "gsc model";
+
+/// The enumerator with this name; `what` names the member in messages.
+template <class Enum>
+Enum parse_word(std::string_view word, std::initializer_list<Enum> all, const std::string& file, const char* what) {
+  std::vector<std::string> words;
+  for (const Enum value : all) {
+    if (to_string(value) == word) return value;
+    words.emplace_back(to_string(value));
+  }
+  fail(file, "{} is {}; expected one of: {}", what, in_quotes(word), list_text(words));
+}
+
+constexpr auto kMethods = {Method::truncated, Method::exact};
+constexpr auto kSelections = {Selection::singleton, Selection::conditional};
+constexpr auto kPrecisions = {Precision::double_precision, Precision::single_precision};
+constexpr auto kNoises = {NoiseType::scalar, NoiseType::diagonal, NoiseType::full};
+constexpr auto kSlabs = {SlabType::diagonal, SlabType::full};
+constexpr auto kInits = {Init::random, Init::data};
+constexpr auto kUpdates = {Update::exact, Update::paper};
+
+/// The one list of options: calls visit(name, field, words) for each; words are the enumerators, or 0 for numbers.
+template <class Options, class Visit>
+void for_each_option(Options& options, Visit visit) {
+  visit("latents", options.latents, 0);
+  visit("method", options.inference.method, kMethods);
+  visit("candidates", options.inference.candidates, 0);
+  visit("max_active", options.inference.max_active, 0);
+  visit("selection", options.inference.selection, kSelections);
+  visit("precision", options.inference.precision, kPrecisions);
+  visit("noise", options.noise, kNoises);
+  visit("slab", options.slab, kSlabs);
+  visit("init", options.init, kInits);
+  visit("noise_update", options.noise_update, kUpdates);
+  visit("slab_update", options.slab_update, kUpdates);
+  visit("iterations", options.iterations, 0);
+  visit("tolerance", options.tolerance, 0);
+  visit("seed", options.seed, 0);
+  visit("threads", options.inference.threads, 0);
+}
+
+template <class State, class Visit>
+void for_each_rescue(State& state, Visit visit) {
+  visit("unused_latents", state.rescues.unused_latents);
+  visit("floored_pi", state.rescues.floored_pi);
+  visit("floored_slab", state.rescues.floored_slab);
+  visit("floored_noise", state.rescues.floored_noise);
+  visit("slab_fallbacks", state.rescues.slab_fallbacks);
+  visit("clamped_pivots", state.rescues.clamped_pivots);
+}
+
+/// Calls visit(name, pointer to the member of IterationReport) for each column of the history.
+template <class Visit>
+void for_each_column(Visit visit) {
+  visit("iteration", &IterationReport::iteration);
+  visit("free_energy", &IterationReport::free_energy);
+  visit("noise_std", &IterationReport::noise_std);
+  visit("mean_active", &IterationReport::mean_active);
+  visit("latents_in_use", &IterationReport::latents_in_use);
+  visit("seconds", &IterationReport::seconds);
+  visit("dip", &IterationReport::dip);
+  visit("rescues", &IterationReport::rescues);
+}
+
+// Writing.
+
+void write_options(hdf5::Image& image, const FitOptions& options) {
+  const Handle group = image.create_group("/options");
+  for_each_option(options, [&](const char* name, const auto& value, const auto&) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_enum_v<Value>)
+      hdf5::write_text(group.get(), name, to_string(value));
+    else if constexpr (std::is_same_v<Value, double>)
+      hdf5::write_real(group.get(), name, value);
+    else if constexpr (std::is_unsigned_v<Value>)
+      hdf5::write_unsigned(group.get(), name, value);
+    else
+      hdf5::write_integer(group.get(), name, value);
+  });
+}
+
+void write_parameters(hdf5::Image& image, const Model& model) {
+  const auto write = [&](const std::string& name, std::initializer_list<Index> shape, const double* values) {
+    return image.create_dataset("/parameters/" + name, std::span(shape.begin(), shape.size()), H5T_IEEE_F64LE,
+                                H5T_NATIVE_DOUBLE, values);
+  };
+  write("W", {model.W.rows(), model.W.cols()}, model.W.data());
+  write("pi", {model.pi.size()}, model.pi.data());
+  write("mu", {model.mu.size()}, model.mu.data());
+  const auto write_typed = [&](const char* name, const Matrix& values, bool full, std::string_view type) {
+    const Handle dataset =
+        full ? write(name, {values.rows(), values.cols()}, values.data()) : write(name, {values.rows()}, values.data());
+    hdf5::write_text(dataset.get(), "type", type);
+  };
+  write_typed("slab", model.slab.values(), model.slab.type() == SlabType::full, to_string(model.slab.type()));
+  write_typed("noise", model.noise.values(), model.noise.type() == NoiseType::full, to_string(model.noise.type()));
+}
+
+void write_history(hdf5::Image& image, const FitState& state) {
+  const Handle group = image.create_group("/history");
+  for_each_rescue(state, [&](const char* name, std::int64_t count) { hdf5::write_integer(group.get(), name, count); });
+  hdf5::write_real(group.get(), "slab_acceleration", state.slab_acceleration);
+  const Index rows = static_cast<Index>(state.history.size());
+  for_each_column([&](const std::string& name, auto column) {
+    using Value = std::decay_t<decltype(IterationReport{}.*column)>;
+    constexpr bool real = std::is_same_v<Value, double>;
+    std::vector<std::conditional_t<real, double, std::int64_t>> values;
+    for (const IterationReport& row : state.history) values.push_back(row.*column);
+    image.create_dataset("/history/" + name, std::span(&rows, 1), real ? H5T_IEEE_F64LE : H5T_STD_I64LE,
+                         real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, values.data());
+  });
+}
+
+// Reading.
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path)
+      : file_(std::make_shared<const hdf5::File>(hdf5::open_file(path))) {}
+
+  ModelFile read() {
+    const Handle root = open("/");
+    if (!hdf5::has_attribute(root.get(), "kind") || hdf5::read_text(*file_, root.get(), "kind") != kKind)
+      fail(file_->name, "is HDF5 but not a gsc model (its attribute 'kind' is not '{}')", kKind);
+    const std::int64_t format = hdf5::read_integer(*file_, root.get(), "format_version");
+    if (format > kFormatVersion)
+      fail(file_->name, "is a model of format version {}, this gsc reads up to {}; update gsc", format, kFormatVersion);
+    if (format < 1) fail(file_->name, "attribute 'format_version' is {}; expected 1", format);
+    ModelFile result;
+    result.version = hdf5::read_text(*file_, root.get(), "version");
+    result.state.model = read_model();
+    read_history(result.state);
+    if (hdf5::open_object(*file_, "/options")) result.options = read_options();
+    return result;
+  }
+
+ private:
+  Handle open(const std::string& path) const {
+    Handle object = hdf5::open_object(*file_, path);
+    if (!object) fail(file_->name, "{} is missing; the file is damaged or not a gsc model", path);
+    return object;
+  }
+
+  /// The dataset `path`, whose shape must be `expected`; a negative extent takes any.
+  Matrix read_array(const std::string& path, std::initializer_list<Index> expected) const {
+    static_cast<void>(open(path));
+    const hdf5::Table table(file_, path);
+    bool fits = table.shape().size() == expected.size();
+    for (std::size_t i = 0; fits && i < expected.size(); ++i)
+      fits = expected.begin()[i] < 0 || static_cast<hsize_t>(expected.begin()[i]) == table.shape()[i];
+    if (!fits) {
+      std::vector<std::string> words;
+      for (const Index extent : expected) words.push_back(extent < 0 ? "any" : std::to_string(extent));
+      fail(file_->name, "{} has shape {}; expected {}", path, shape_text(table.shape()), shape_text(words));
+    }
+    return table.read_all();
+  }
+
+  std::string read_type(const std::string& path) const {
+    const Handle dataset = open(path);
+    return hdf5::read_text(*file_, dataset.get(), "type");
+  }
+
+  Model read_model() const {
+    Model model;
+    model.W = read_array("/parameters/W", {-1, -1});
+    const Index D = model.W.rows();
+    const Index H = model.W.cols();
+    model.pi = read_array("/parameters/pi", {H}).col(0);
+    model.mu = read_array("/parameters/mu", {H}).col(0);
+    const std::string slab = "/parameters/slab";
+    const std::string noise = "/parameters/noise";
+    const SlabType slab_type = parse_word(read_type(slab), kSlabs, file_->name, "the type of /parameters/slab");
+    const NoiseType noise_type = parse_word(read_type(noise), kNoises, file_->name, "the type of /parameters/noise");
+    try {
+      model.slab = slab_type == SlabType::full ? Slab::full(read_array(slab, {H, H}))
+                                               : Slab::diagonal(read_array(slab, {H}).col(0));
+      model.noise = noise_type == NoiseType::full       ? Noise::full(read_array(noise, {D, D}))
+                    : noise_type == NoiseType::diagonal ? Noise::diagonal(read_array(noise, {D}).col(0))
+                                                        : Noise::scalar(read_array(noise, {1})(0, 0), D);
+      model.validate();
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).starts_with(file_->name)) throw;
+      fail(file_->name, "{}", error.what());
+    }
+    return model;
+  }
+
+  /// A number of the history or the options as `Value`; doubles hold every count exactly that can occur.
+  template <class Value, class Number>
+  Value narrow(Number number, const std::string& what) const {
+    if constexpr (std::is_same_v<Value, double>) {
+      return number;
+    } else {
+      constexpr double kExact = 9007199254740992.0;  // 2^53
+      const auto real = static_cast<double>(number);
+      constexpr auto kLargest = static_cast<double>(std::numeric_limits<Value>::max());
+      if (!(std::abs(real) <= std::min(kExact, kLargest)) || real != std::floor(real))
+        fail(file_->name, "{} is {}; expected an integer of at most {}", what, number,
+             std::numeric_limits<Value>::max());
+      return static_cast<Value>(number);
+    }
+  }
+
+  void read_history(FitState& state) const {
+    const Handle group = open("/history");
+    for_each_rescue(
+        state, [&](const char* name, std::int64_t& count) { count = hdf5::read_integer(*file_, group.get(), name); });
+    state.slab_acceleration = hdf5::read_real(*file_, group.get(), "slab_acceleration");
+    const Index rows = read_array("/history/iteration", {-1}).rows();
+    state.history.resize(static_cast<std::size_t>(rows));
+    for_each_column([&](const std::string& name, auto column) {
+      using Value = std::decay_t<decltype(IterationReport{}.*column)>;
+      const std::string path = "/history/" + name;
+      const Matrix values = read_array(path, {rows});
+      for (Index i = 0; i < rows; ++i)
+        state.history[static_cast<std::size_t>(i)].*column = narrow<Value>(values(i, 0), path);
+    });
+  }
+
+  FitOptions read_options() const {
+    FitOptions options;
+    const Handle group = open("/options");
+    for_each_option(options, [&](const char* name, auto& value, const auto& words) {
+      using Value = std::decay_t<decltype(value)>;
+      const std::string what = fmt::format("option '{}'", name);
+      if constexpr (std::is_enum_v<Value>)
+        value = parse_word<Value>(hdf5::read_text(*file_, group.get(), name), words, file_->name, what.c_str());
+      else if constexpr (std::is_same_v<Value, double>)
+        value = hdf5::read_real(*file_, group.get(), name);
+      else if constexpr (std::is_unsigned_v<Value>)
+        value = hdf5::read_unsigned(*file_, group.get(), name);
+      else
+        value = narrow<Value>(hdf5::read_integer(*file_, group.get(), name), what);
+    });
+    return options;
+  }
+
+  std::shared_ptr<const hdf5::File> file_;
+};
+
+}  // namespace
+
+void save_model(const std::filesystem::path& path, const ModelFile& file) {
+  AtomicFile target(path);
+  hdf5::Image image;
+  hdf5::write_integer(image.root(), "format_version", kFormatVersion);
+  hdf5::write_text(image.root(), "kind", kKind);
+  hdf5::write_text(image.root(), "version", GSC_VERSION);
+  write_parameters(image, file.state.model);
+  if (file.options) write_options(image, *file.options);
+  write_history(image, file.state);
+  image.with_bytes([&](std::span<const std::byte> bytes) { target.write(bytes); });
+  target.commit();
+}
+
+ModelFile load_model(const std::filesystem::path& path) {
+  const auto guard = hdf5::lock();
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) fail(path.string(), "there is no such model file");
+  if (std::filesystem::is_directory(path, error)) fail(path.string(), "is a folder; expected a model file");
+  return Reader(path).read();
+}
+
+std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now) {
+  // Both runs' options as words, in the same order.
+  using Words = std::vector<std::pair<std::string_view, std::string>>;
+  const auto words = [](const FitOptions& options) {
+    Words result;
+    for_each_option(options, [&](std::string_view name, const auto& value, const auto&) {
+      if (name == "iterations" || name == "tolerance" || name == "threads") return;  // these may change on the way
+      if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
+        result.emplace_back(name, to_string(value));
+      else
+        result.emplace_back(name, fmt::format("{}", value));
+    });
+    return result;
+  };
+  const Words before = words(checkpoint);
+  const Words after = words(now);
+  std::vector<std::string> differing;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i].second != after[i].second)
+      differing.push_back(
+          fmt::format("{} (checkpoint {}, now {})", before[i].first, before[i].second, after[i].second));
+  return differing;
+}
+
+void Checkpoint::on_iteration(const FitState& state) {
+  if (every_ < 1 || state.history.empty()) return;
+  // Row 0 describes the starting point, which costs nothing to make again.
+  const int iteration = state.history.back().iteration;
+  if (iteration > 0 && iteration % every_ == 0) save(state);
+}
+
+void Checkpoint::save(const FitState& state) const { save_model(path_, {state, options_, {}}); }
+
+}  // namespace gsc
