@@ -1,0 +1,76 @@
+#include "checks.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "data/extension.h"
+
+namespace gsc::cli {
+namespace fs = std::filesystem;
+
+void check_output(const std::string& option, const std::string& path, const std::vector<std::string>& extensions) {
+  if (path.empty()) return;
+  const auto refuse = [&](const std::string& why) { throw UsageError(fmt::format("{} is {}: {}", option, path, why)); };
+  std::error_code error;
+  // A link is written through, so what counts is the place it points to.
+  const fs::path file = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
+  if (!extensions.empty() && std::find(extensions.begin(), extensions.end(), lower_extension(path)) == extensions.end())
+    refuse(fmt::format("the name must end in {}", fmt::join(extensions, ", ")));
+
+  if (fs::is_directory(file, error)) refuse("that is a folder; give the name of a file in it");
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  if (!fs::exists(folder, error)) refuse(fmt::format("the folder {} does not exist; create it first", folder.string()));
+  if (!fs::is_directory(folder, error)) refuse(fmt::format("{} is not a folder", folder.string()));
+  if (fs::exists(file, error) && access(file.c_str(), W_OK) != 0) refuse("the file there is write-protected");
+  // Permissions do not tell all (read-only disks, quotas): try.
+  std::string probe = (folder / ".gsc-XXXXXX").string();
+  const int descriptor = mkstemp(probe.data());
+  if (descriptor < 0) refuse(fmt::format("no file can be created in {} ({})", folder.string(), std::strerror(errno)));
+  close(descriptor);
+  unlink(probe.c_str());
+}
+
+void check_not_input(const std::string& output, const std::string& input) {
+  std::error_code error;
+  std::string file = input;
+  while (!fs::exists(file, error) && file.find(':') != std::string::npos) file.resize(file.rfind(':'));
+  if (fs::exists(file, error) && fs::exists(output, error) && fs::equivalent(file, output, error))
+    throw UsageError(fmt::format("{} would be replaced, but it is what is read; choose another output", output));
+}
+
+void check_distinct(std::vector<std::string> outputs) {
+  std::sort(outputs.begin(), outputs.end());
+  const auto twice = std::adjacent_find(outputs.begin(), outputs.end(),
+                                        [](const auto& a, const auto& b) { return !a.empty() && a == b; });
+  if (twice != outputs.end()) throw UsageError(fmt::format("{} is given for two outputs; choose two names", *twice));
+}
+
+void check_dimensions(const Data& data, const Model& model, const std::string& model_name) {
+  if (data.cols() != model.dimensions())
+    throw Error(fmt::format("{} has {} columns, but the model {} has {} dimensions; they must be equal", data.name(),
+                            data.cols(), model_name, model.dimensions()));
+}
+
+std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {
+  if (options.method == Method::exact)
+    return line.given("candidates") || line.given("max-active")
+               ? "candidates and max-active have no effect: the exact method considers all states"
+               : "";
+  std::vector<std::string> lowered;
+  const auto lower = [&](const char* name, Index& value, Index most, const char* of_what) {
+    if (line.given(name) || value <= most || most < 1) return;
+    value = most;
+    lowered.push_back(fmt::format("{} lowered to the {} {}", name, most, of_what));
+  };
+  lower("candidates", options.candidates, latents, "latents there are");
+  lower("max-active", options.max_active, options.candidates, "candidates");
+  return fmt::format("{}", fmt::join(lowered, ", "));
+}
+
+}  // namespace gsc::cli

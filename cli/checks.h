@@ -1,0 +1,30 @@
+#pragma once
+// What can be found wrong before the long work begins, and what is set right.
+
+#include <gsc/inference.h>
+
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+
+namespace gsc::cli {
+
+/// Throws UsageError unless a file can be created at `path` and its extension is one of `extensions` (with dot; empty:
+/// any). `option` is what messages call it. An empty path is fine: nothing is to be written.
+void check_output(const std::string& option, const std::string& path, const std::vector<std::string>& extensions = {});
+
+/// Throws UsageError if the output would replace an input (which may name an array inside the file, as in file.h5:/x).
+void check_not_input(const std::string& output, const std::string& input);
+
+/// Throws UsageError if two of the outputs are the same file; empty ones do not count.
+void check_distinct(std::vector<std::string> outputs);
+
+/// Throws Error unless the data has as many columns as the model has dimensions.
+void check_dimensions(const Data& data, const Model& model, const std::string& model_name);
+
+/// Lowers candidates and max_active to what `latents` allows where the user left them out. Returns what the user should
+/// know about it, or nothing.
+std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents);
+
+}  // namespace gsc::cli

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+#include <gsc/files.h>
+
+#include "checks.h"
+#include "commands.h"
+#include "interrupts.h"
+#include "metrics.h"
+#include "progress.h"
+
+namespace gsc::cli {
+namespace {
+
+/// Shows each iteration, saves checkpoints, and stops on Ctrl-C.
+class FitObserver final : public Observer {
+ public:
+  FitObserver(const Settings& settings, ProgressLine& progress) : settings_(settings), progress_(progress) {
+    if (!settings.checkpoint.empty()) checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every);
+  }
+
+  void on_iteration(const FitState& state) override {
+    progress_.show(iteration_text(state, settings_.fit, progress_.live()));
+    if (!checkpoint_) return;
+    try {
+      checkpoint_->on_iteration(state);
+    } catch (const Error& error) {
+      // Hours of learning are worth more than the checkpoint.
+      progress_.warn(fmt::format("the checkpoint could not be saved, learning goes on: {}", error.what()));
+    }
+  }
+  bool stop_requested() override { return interrupted(); }
+
+  /// Returns what to tell the user.
+  std::string save(const FitState& state) const {
+    if (!checkpoint_) return "nothing is saved; with --checkpoint FILE.h5 it would be";
+    checkpoint_->save(state);
+    return fmt::format("saved {}; go on with --resume {}", settings_.checkpoint, settings_.checkpoint);
+  }
+
+ private:
+  const Settings& settings_;
+  ProgressLine& progress_;
+  std::optional<Checkpoint> checkpoint_;
+};
+
+/// The state of a checkpoint; its options become the settings, those given by the user on top.
+FitState load_checkpoint(const CommandLine& line, Settings& settings) {
+  if (line.given("init")) throw UsageError("init and resume exclude each other: a checkpoint already has parameters");
+  ModelFile file = load_model(settings.resume);
+  if (!file.options)
+    throw Error(
+        fmt::format("{}: this model was not learned, so there is nothing to resume; start from it with --init {}",
+                    settings.resume, settings.resume));
+  settings.fit = *file.options;
+  settings.init = to_string(settings.fit.init);
+  line.apply(settings);
+  const std::vector<std::string> differing = differing_options(*file.options, settings.fit);
+  if (!differing.empty())
+    throw UsageError(
+        fmt::format("{} was made with other options: {} differ. Leave them out to take those of the "
+                    "checkpoint, or start anew without --resume",
+                    settings.resume, fmt::join(differing, ", ")));
+  return std::move(file.state);
+}
+
+/// --init: a word, or a model whose latents, noise and slab are taken unless the user gave others (to which fit()
+/// adapts it).
+std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
+  for (const Init word : {Init::random, Init::data})
+    if (settings.init == to_string(word)) {
+      settings.fit.init = word;
+      return {};
+    }
+  if (settings.init.find('.') == std::string::npos)
+    throw UsageError(fmt::format("init is '{}'; choose random, data, or a model file (.h5)", settings.init));
+  Model model = load_model(settings.init).state.model;
+  if (!line.given("latents")) settings.fit.latents = model.latents();
+  if (settings.fit.latents != model.latents())
+    throw UsageError(fmt::format("latents is {}, but the model {} has {}; leave --latents out", settings.fit.latents,
+                                 settings.init, model.latents()));
+  if (!line.given("noise")) settings.fit.noise = model.noise.type();
+  if (!line.given("slab")) settings.fit.slab = model.slab.type();
+  return model;
+}
+
+void check_outputs(const Settings& settings) {
+  check_output("output", settings.output, {".h5", ".hdf5"});
+  check_output("checkpoint", settings.checkpoint, {".h5", ".hdf5"});
+  if (settings.metrics != "-") check_output("metrics", settings.metrics);
+  check_distinct({settings.output, settings.metrics});
+  check_distinct({settings.checkpoint, settings.metrics});
+  for (const std::string* output : {&settings.output, &settings.checkpoint, &settings.metrics})
+    check_not_input(*output, settings.data);
+}
+
+std::string announcement(const Data& data, const FitOptions& options) {
+  const InferenceOptions& inference = options.inference;
+  const std::string states =
+      inference.method == Method::exact
+          ? "all states"
+          : fmt::format("{} candidates, at most {} active", inference.candidates, inference.max_active);
+  const int threads = thread_count(inference.threads);
+  return fmt::format("{} of {} dimensions, {} latents, {}, {} thread{}", data_points_text(data.rows()), data.cols(),
+                     options.latents, states, threads, threads == 1 ? "" : "s");
+}
+
+}  // namespace
+
+int run_fit(const CommandLine& line) {
+  Settings settings = line.settings;
+  ProgressLine progress("fit", settings.quiet);
+  std::optional<FitState> checkpoint;
+  std::optional<Model> start;
+  if (!settings.resume.empty())
+    checkpoint = load_checkpoint(line, settings);
+  else
+    start = load_start(line, settings);
+  const std::string note = clip_truncation(line, settings.fit.inference, settings.fit.latents);
+  settings.fit.validate();
+  if (settings.checkpoint_every < 1) throw UsageError("checkpoint-every is 0; it must be at least 1");
+  check_outputs(settings);
+
+  const std::unique_ptr<Data> data = open_data(settings.data);
+  if (checkpoint) check_dimensions(*data, checkpoint->model, settings.resume);
+  if (start) check_dimensions(*data, *start, settings.init);
+  progress.say(announcement(*data, settings.fit));
+  if (!note.empty()) progress.say(note);
+
+  catch_interrupts();
+  FitObserver observer(settings, progress);
+  const FitResult result = checkpoint ? resume(*data, settings.fit, std::move(*checkpoint), &observer)
+                                      : fit(*data, settings.fit, &observer, std::move(start));
+  if (result.reason == StopReason::interrupted) {
+    if (result.state.history.empty()) throw Interrupted("interrupted before the first iteration; nothing is saved");
+    const std::string saved = observer.save(result.state);
+    write_metrics(settings.metrics, fit_metrics(settings, *data, result));
+    progress.warn(fmt::format("interrupted after iteration {}; {}", result.last().iteration, saved));
+    return kInterrupted;
+  }
+  save_model(settings.output, {result.state, settings.fit, GSC_VERSION});
+  write_metrics(settings.metrics, fit_metrics(settings, *data, result));
+  progress.say(fit_summary(result, static_cast<double>(data->rows())));
+  progress.say(fmt::format("wrote {}", settings.output));
+  return kDone;
+}
+
+}  // namespace gsc::cli

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <gsc/files.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "checks.h"
+#include "commands.h"
+#include "interrupts.h"
+#include "metrics.h"
+#include "progress.h"
+
+namespace gsc::cli {
+namespace {
+
+/// Rows at a time: many enough for the threads, few enough that a chunk stays below some 50 MB.
+Index chunk_rows(Index latents) { return std::clamp<Index>((Index{1} << 21) / latents, 1024, 65536); }
+
+/// Copies the rows of a chunk to their place; the whole takes its width from the first chunk.
+template <class Whole>
+void place(Whole& whole, const Whole& chunk, Index first, Index rows) {
+  if (chunk.size() == 0) return;
+  if (whole.size() == 0) whole.resize(rows, chunk.cols());
+  whole.middleRows(first, chunk.rows()) = chunk;
+}
+
+Posterior infer_in_chunks(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress,
+                          InferenceTotals& totals) {
+  const PosteriorRequest request{settings.variance, settings.states, settings.with_candidates};
+  const Index rows = data.rows(), step = chunk_rows(model.latents());
+  const auto start = std::chrono::steady_clock::now();
+  Posterior all;
+  all.log_likelihood.resize(rows);
+  totals.activations = Vector::Zero(model.latents());
+  for (Index first = 0; first < rows; first += step) {
+    const Posterior chunk = infer(model, data, settings.fit.inference, request, first, std::min(step, rows - first),
+                                  [] { return interrupted(); });
+    place(all.mean, chunk.mean, first, rows);
+    place(all.probability, chunk.probability, first, rows);
+    place(all.variance, chunk.variance, first, rows);
+    place(all.states, chunk.states, first, rows);
+    place(all.state_weights, chunk.state_weights, first, rows);
+    place(all.candidates, chunk.candidates, first, rows);
+    all.log_likelihood.segment(first, chunk.log_likelihood.size()) = chunk.log_likelihood;
+    all.max_active = chunk.max_active;
+    totals.free_energy += chunk.log_likelihood.sum();
+    totals.activations += chunk.probability.colwise().sum().transpose();
+    totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const Index done = std::min(rows, first + step);
+    progress.show(
+        fmt::format("{} of {} data points, {} left", done, rows,
+                    duration_text(totals.seconds / static_cast<double>(done) * static_cast<double>(rows - done))),
+        std::chrono::seconds(5));
+  }
+  return all;
+}
+
+/// What the user asked for, under the names that docs/cli.md promises.
+std::vector<NamedArray> arrays_of(const Posterior& posterior, const Settings& settings) {
+  std::vector<NamedArray> arrays = {named("mean", posterior.mean), named("probability", posterior.probability),
+                                    named("log_likelihood", posterior.log_likelihood)};
+  if (settings.variance) arrays.push_back(named("variance", posterior.variance));
+  if (settings.states > 0) {
+    arrays.push_back(
+        {"states", {posterior.mean.rows(), settings.states, posterior.max_active}, nullptr, posterior.states.data()});
+    arrays.push_back(named("state_weights", posterior.state_weights));
+  }
+  if (settings.with_candidates)
+    arrays.push_back({"candidates",
+                      {posterior.candidates.rows(), posterior.candidates.cols()},
+                      nullptr,
+                      posterior.candidates.data()});
+  return arrays;
+}
+
+}  // namespace
+
+int run_infer(const CommandLine& line) {
+  Settings settings = line.settings;
+  ProgressLine progress("infer", settings.quiet);
+  check_output("output", settings.output, {".npz", ".h5", ".hdf5"});
+  if (settings.metrics != "-") check_output("metrics", settings.metrics);
+  check_distinct({settings.output, settings.metrics});
+  for (const std::string& output : {settings.output, settings.metrics}) {
+    check_not_input(output, settings.data);
+    check_not_input(output, settings.model);
+  }
+
+  const ModelFile file = load_model(settings.model);
+  const Model& model = file.state.model;
+  if (file.options) {
+    settings.fit.inference = file.options->inference;
+    settings.fit.inference.threads = 0;
+    line.apply(settings);
+  }
+  const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
+  settings.fit.inference.validate(model.latents());
+  const std::unique_ptr<Data> data = open_data(settings.data);
+  if (data->rows() == 0) throw Error(fmt::format("{}: the data has no rows", data->name()));
+  check_dimensions(*data, model, settings.model);
+  if (!note.empty()) progress.say(note);
+
+  catch_interrupts();
+  InferenceTotals totals;
+  const Posterior posterior = infer_in_chunks(model, *data, settings, progress, totals);
+  write_arrays(settings.output, arrays_of(posterior, settings));
+  write_metrics(settings.metrics, infer_metrics(settings, *data, model, totals));
+  const auto count = static_cast<double>(data->rows());
+  progress.say(fmt::format("{} in {}: free energy {:.9g} ({:.6g} per data point), {:.3g} active latents each",
+                           data_points_text(data->rows()), duration_text(totals.seconds), totals.free_energy,
+                           totals.free_energy / count, totals.activations.sum() / count));
+  progress.say(fmt::format("wrote {}", settings.output));
+  return kDone;
+}
+
+}  // namespace gsc::cli

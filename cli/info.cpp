@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+#include <gsc/files.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "basis_text.h"
+#include "commands.h"
+#include "data/extension.h"
+#include "help.h"
+#include "metrics.h"
+#include "progress.h"
+
+namespace gsc::cli {
+namespace {
+
+/// Smallest, quartiles and largest of some numbers.
+std::array<double, 5> five_numbers(Vector values) {
+  std::sort(values.data(), values.data() + values.size());
+  std::array<double, 5> result{};
+  for (std::size_t q = 0; q < 5; ++q)
+    result[q] = values(static_cast<Index>(std::lround(static_cast<double>(q * (values.size() - 1)) / 4)));
+  return result;
+}
+
+Json training_json(const ModelFile& file) {
+  const std::vector<IterationReport>& history = file.state.history;
+  if (history.empty()) return nullptr;
+  const auto row_json = [](const IterationReport& row) {
+    return Json{{"iteration", row.iteration},
+                {"free_energy", row.free_energy},
+                {"noise_std", row.noise_std},
+                {"mean_active", row.mean_active},
+                {"latents_in_use", row.latents_in_use}};
+  };
+  double seconds = 0;
+  for (const IterationReport& row : history) seconds += row.seconds;
+  Json json{{"iterations", history.back().iteration},
+            {"seconds", seconds},
+            {"first", row_json(history.front())},
+            {"last", row_json(history.back())},
+            {"last_relative_change", nullptr},
+            {"converged", nullptr},
+            {"rescues", rescues_json(file.state.rescues)}};
+  if (history.size() > 1) {
+    const double now = history.back().free_energy, before = history[history.size() - 2].free_energy;
+    const double change = (now - before) / std::abs(now);
+    json["last_relative_change"] = change;
+    if (file.options) json["converged"] = std::abs(change) < file.options->tolerance;
+  }
+  return json;
+}
+
+Json model_json(const std::string& path, const ModelFile& file) {
+  const Model& model = file.state.model;
+  Json json{{"file", path},
+            {"kind", "model"},
+            {"bytes", std::filesystem::file_size(path)},
+            {"version", file.version},
+            {"dimensions", model.dimensions()},
+            {"latents", model.latents()}};
+  json["noise"] = {{"type", to_string(model.noise.type())}, {"std", std::sqrt(model.noise.mean_variance())}};
+  json["slab"] = {{"type", to_string(model.slab.type())},
+                  {"std_five_numbers", five_numbers(model.slab.variances().cwiseSqrt())}};
+  json["pi"] = {{"sum", model.pi.sum()}, {"five_numbers", five_numbers(model.pi)}};
+  json["amplitude_five_numbers"] = five_numbers(model.mu);
+  json["training"] = training_json(file);
+  json["options"] = nullptr;
+  if (file.options) {
+    Settings settings;
+    settings.fit = *file.options;
+    settings.init = to_string(file.options->init);
+    json["options"] = options_json(kFit, settings);
+    json["options"]["seed"] = file.options->seed;
+  }
+  return json;
+}
+
+std::string numbers(const Json& values) {
+  std::vector<std::string> texts;
+  for (const Json& value : values) texts.push_back(fmt::format("{:.4g}", value.get<double>()));
+  return fmt::format("{}", fmt::join(texts, "  "));
+}
+
+std::string model_text(const Json& j) {
+  std::string text = fmt::format("{}: a model, {} bytes, written by gsc {}\n", j["file"].get<std::string>(),
+                                 j["bytes"].get<std::size_t>(), j["version"].get<std::string>());
+  const auto add = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<17} {}", name, wrapped(value, 20));
+  };
+  add("dimensions", j["dimensions"].dump());
+  add("latents", j["latents"].dump());
+  add("noise", fmt::format("{}, standard deviation {:.4g}", j["noise"]["type"].get<std::string>(),
+                           j["noise"]["std"].get<double>()));
+  add("", "smallest, quartiles and largest over the latents:");
+  add("how often active",
+      fmt::format("{}   (together {:.3g} at a time)", numbers(j["pi"]["five_numbers"]), j["pi"]["sum"].get<double>()));
+  add("mean amplitude", numbers(j["amplitude_five_numbers"]));
+  add("amplitude std",
+      fmt::format("{}   ({} slab)", numbers(j["slab"]["std_five_numbers"]), j["slab"]["type"].get<std::string>()));
+  if (const Json& training = j["training"]; !training.is_null()) {
+    const Json &first = training["first"], &last = training["last"];
+    add("learned in",
+        fmt::format("{} iterations, {}{}", last["iteration"].dump(), duration_text(training["seconds"].get<double>()),
+                    training["converged"] == true ? ", converged" : ", not yet converged"));
+    add("free energy", fmt::format("{:.9g} at the start, {:.9g} at the end", first["free_energy"].get<double>(),
+                                   last["free_energy"].get<double>()));
+    add("active latents", fmt::format("{:.3g} per data point, {} of {} in use", last["mean_active"].get<double>(),
+                                      last["latents_in_use"].dump(), j["latents"].dump()));
+    for (const auto& [name, count] : training["rescues"].items())
+      if (count != 0) add("rescues", fmt::format("{} {}", name, count.dump()));
+  }
+  if (const Json& options = j["options"]; !options.is_null()) {
+    std::vector<std::string> words;
+    for (const auto& [name, value] : options.items())
+      words.push_back(fmt::format("{} {}", name, value.is_string() ? value.get<std::string>() : value.dump()));
+    add("options", fmt::format("{}", fmt::join(words, ", ")));
+  }
+  return text;
+}
+
+Json data_json(const Data& data) {
+  constexpr Index kBlockRows = 1024;
+  double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0;
+  Index finite = 0;
+  Json first_bad;
+  Matrix block;
+  for (Index first = 0; first < data.rows(); first += kBlockRows) {
+    block.resize(std::min(kBlockRows, data.rows() - first), data.cols());
+    data.read(first, block);
+    for (Index i = 0; i < block.rows(); ++i)
+      for (Index d = 0; d < block.cols(); ++d) {
+        const double value = block(i, d);
+        if (!std::isfinite(value)) {
+          if (first_bad.is_null()) first_bad = {{"row", first + i}, {"column", d}};
+          continue;
+        }
+        ++finite;
+        sum += value;
+        least = std::min(least, value);
+        most = std::max(most, value);
+      }
+  }
+  Json json{{"file", data.name()}, {"kind", "data"}, {"rows", data.rows()}, {"columns", data.cols()}};
+  json["min"] = finite > 0 ? Json(least) : Json();
+  json["mean"] = finite > 0 ? Json(sum / static_cast<double>(finite)) : Json();
+  json["max"] = finite > 0 ? Json(most) : Json();
+  json["not_finite"] = data.rows() * data.cols() - finite;
+  json["first_not_finite"] = first_bad;
+  return json;
+}
+
+std::string data_text(const Json& j) {
+  std::string text = fmt::format("{}: a table, {} rows (data points) x {} columns (dimensions)\n",
+                                 j["file"].get<std::string>(), j["rows"].dump(), j["columns"].dump());
+  if (!j["min"].is_null())
+    text += fmt::format("  min {:.6g}, mean {:.6g}, max {:.6g}\n", j["min"].get<double>(), j["mean"].get<double>(),
+                        j["max"].get<double>());
+  if (j["not_finite"] != 0)
+    text += fmt::format("  {} values are NaN or infinite, the first in row {}, column {} (from 0)\n",
+                        j["not_finite"].dump(), j["first_not_finite"]["row"].dump(),
+                        j["first_not_finite"]["column"].dump());
+  return text;
+}
+
+/// A model if it is one, else a table of numbers.
+Json describe(const std::string& location) {
+  if (!is_hdf5_extension(lower_extension(location)) || !std::filesystem::exists(location))
+    return data_json(*open_data(location));
+  std::string not_a_model;
+  try {
+    return model_json(location, load_model(location));
+  } catch (const Error& error) {
+    not_a_model = error.what();
+  }
+  try {
+    return data_json(*open_data(location));
+  } catch (const Error& error) {
+    const std::string not_a_table = error.what();
+    throw Error(not_a_model == not_a_table ? not_a_model
+                                           : fmt::format("{}. As a table of numbers: {}", not_a_model, not_a_table));
+  }
+}
+
+}  // namespace
+
+int run_info(const CommandLine& line) {
+  const Json json = describe(line.settings.model);
+  const std::string text = json["kind"] == "model" ? model_text(json) : data_text(json);
+  fmt::print("{}", line.settings.json ? json.dump(2) + "\n" : text);
+  if (!line.settings.show_basis.empty()) {
+    const Model model = load_model(line.settings.model).state.model;
+    const auto [rows, cols] = parse_shape(line.settings.show_basis, model.dimensions());
+    fmt::print("\n{}", basis_text(model, rows, cols));
+  }
+  return kDone;
+}
+
+}  // namespace gsc::cli

@@ -1,0 +1,98 @@
+// gsc: the program. Finds the command, runs it, and turns errors into exit codes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "commands.h"
+#include "help.h"
+
+namespace {
+
+using namespace gsc;
+using namespace gsc::cli;
+
+int run(Command command, std::vector<std::string> words) {
+  const CommandLine line(command, std::move(words));
+  if (line.help) {
+    fmt::print("{}", command_help(command));
+    return kDone;
+  }
+  switch (command) {
+    case kFit:
+      return run_fit(line);
+    case kInfer:
+      return run_infer(line);
+    case kSample:
+      return run_sample(line);
+    case kInfo:
+      return run_info(line);
+  }
+  return kFailed;
+}
+
+int dispatch(std::vector<std::string> words, std::string& name) {
+  if (words.empty()) {
+    fmt::print(stderr, "{}", general_help());
+    return kWrongUsage;
+  }
+  std::string first = words.front();
+  if (first == "help" && words.size() > 1) {  // gsc help fit
+    first = words[1];
+    words = {first, "--help"};
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    fmt::print("{}", general_help());
+    return kDone;
+  }
+  if (first == "--version") {
+    fmt::print("gsc {}\n", GSC_VERSION);
+    return kDone;
+  }
+  if (first == "options-markdown") {  // for docs/cli.md
+    fmt::print("{}", options_markdown());
+    return kDone;
+  }
+  std::vector<std::string> names;
+  for (const CommandText& text : command_texts()) {
+    if (text.name == first) {
+      name += " " + first;
+      return run(text.command, {words.begin() + 1, words.end()});
+    }
+    names.push_back(text.name);
+  }
+  if (first.rfind('-', 0) == 0)
+    throw UsageError(fmt::format("unknown option {}{}", first, suggestion(first, {"--help", "--version"})));
+  throw UsageError(fmt::format("unknown command '{}'{} There are {}; see gsc --help", first, suggestion(first, names),
+                               fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A file that hits a size limit is then an error of write(), which is reported, not a signal, which kills.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::string name = "gsc";
+  int code = kFailed;
+  const auto complain = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
+  try {
+    code = dispatch({argv + 1, argv + argc}, name);
+    if (std::fflush(stdout) != 0) throw Error("standard output could not be written; is the disk full?");
+  } catch (const UsageError& error) {
+    code = kWrongUsage;
+    complain(error.what());
+  } catch (const Interrupted& error) {
+    code = kInterrupted;
+    complain(error.what());
+  } catch (const std::bad_alloc&) {
+    code = kFailed;
+    complain("not enough memory; fewer data points at a time, fewer latents or fewer threads need less");
+  } catch (const std::exception& error) {
+    code = kFailed;
+    complain(error.what());
+  }
+  return code;
+}

@@ -1,0 +1,91 @@
+#include "metrics.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "data/atomic_file.h"
+
+namespace gsc::cli {
+namespace {
+
+Json header(const char* command, const Settings& settings, const Data& data) {
+  Json json;
+  json["command"] = command;
+  json["version"] = GSC_VERSION;
+  json["data"] = data.name();
+  json["data_points"] = data.rows();
+  json["dimensions"] = data.cols();
+  json["threads"] = thread_count(settings.fit.inference.threads);
+  return json;
+}
+
+}  // namespace
+
+Json rescues_json(const Rescues& rescues) {
+  return {{"unused_latents", rescues.unused_latents}, {"floored_pi", rescues.floored_pi},
+          {"floored_slab", rescues.floored_slab},     {"floored_noise", rescues.floored_noise},
+          {"slab_fallbacks", rescues.slab_fallbacks}, {"clamped_pivots", rescues.clamped_pivots}};
+}
+
+Json fit_metrics(const Settings& settings, const Data& data, const FitResult& result) {
+  const std::vector<IterationReport>& history = result.state.history;
+  Json trace = Json::array(), dips = Json::array();
+  double iteration_seconds = 0;
+  for (const IterationReport& row : history) {
+    trace.push_back(row.free_energy);
+    if (row.iteration > 0) iteration_seconds += row.seconds;
+    if (row.dip) dips.push_back(row.iteration);
+  }
+  Json json = header("fit", settings, data);
+  json["seed"] = settings.fit.seed;
+  json["latents"] = result.model().latents();
+  json["iterations"] = result.last().iteration;
+  json["stop_reason"] = std::string(to_string(result.reason));
+  json["seconds"] = result.seconds;
+  json["seconds_per_iteration"] =
+      result.last().iteration > 0 ? Json(iteration_seconds / result.last().iteration) : Json();
+  json["free_energy"] = result.last().free_energy;
+  json["free_energy_per_point"] = result.last().free_energy / static_cast<double>(data.rows());
+  json["noise_std"] = result.last().noise_std;
+  json["mean_active"] = result.last().mean_active;
+  json["latents_in_use"] = result.last().latents_in_use;
+  json["rescues"] = rescues_json(result.state.rescues);
+  json["dips"] = dips;
+  json["options"] = options_json(kFit, settings);
+  json["free_energy_trace"] = trace;
+  return json;
+}
+
+Json infer_metrics(const Settings& settings, const Data& data, const Model& model, const InferenceTotals& totals) {
+  const auto count = static_cast<double>(data.rows());
+  Json json = header("infer", settings, data);
+  json["seed"] = nullptr;
+  json["latents"] = model.latents();
+  json["iterations"] = 0;
+  json["seconds"] = totals.seconds;
+  json["seconds_per_iteration"] = nullptr;
+  json["free_energy"] = totals.free_energy;
+  json["free_energy_per_point"] = totals.free_energy / count;
+  json["noise_std"] = std::sqrt(model.noise.mean_variance());
+  json["mean_active"] = totals.activations.sum() / count;
+  json["latents_in_use"] = (totals.activations.array() >= 1).count();
+  json["options"] = options_json(kInfer, settings);
+  json["free_energy_trace"] = Json::array({totals.free_energy});
+  return json;
+}
+
+void write_metrics(const std::string& path, const Json& metrics) {
+  if (path.empty()) return;
+  const std::string text = metrics.dump(2) + "\n";
+  if (path == "-") {
+    fmt::print("{}", text);
+    return;
+  }
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace gsc::cli

@@ -1,0 +1,27 @@
+#pragma once
+// Figures about a run as one JSON object (--metrics). The fields are described in docs/cli.md.
+
+#include <gsc/data.h>
+
+#include <string>
+
+#include "options.h"
+
+namespace gsc::cli {
+
+Json rescues_json(const Rescues& rescues);
+
+Json fit_metrics(const Settings& settings, const Data& data, const FitResult& result);
+
+/// What infer adds up over the data.
+struct InferenceTotals {
+  double free_energy = 0;
+  Vector activations;  ///< H, expected number of data points in which each latent is active
+  double seconds = 0;
+};
+Json infer_metrics(const Settings& settings, const Data& data, const Model& model, const InferenceTotals& totals);
+
+/// Replaces the file in one step; "-" prints to standard output, an empty path does nothing.
+void write_metrics(const std::string& path, const Json& metrics);
+
+}  // namespace gsc::cli

@@ -1,0 +1,125 @@
+#include "progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+namespace gsc::cli {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(50);
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// The rescues of a run in plain words, each with how often it happened.
+std::vector<std::string> rescue_lines(const Rescues& rescues) {
+  std::vector<std::string> lines;
+  const auto add = [&](std::int64_t count, const char* words) {
+    if (count > 0) lines.push_back(fmt::format("{} ({} times)", words, count));
+  };
+  add(rescues.unused_latents, "latents that no data point used kept their old values");
+  add(rescues.floored_pi, "activation probabilities were held away from 0 and 1");
+  add(rescues.floored_slab, "amplitude variances were held above zero");
+  add(rescues.floored_noise, "noise variances were held above zero");
+  add(rescues.slab_fallbacks, "the fast step for the full slab was replaced by the slower safe one");
+  add(rescues.clamped_pivots, "data points had a numerically singular state");
+  return lines;
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  if (seconds < 10) return fmt::format("{:.2f} s", seconds);
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  const auto minutes = static_cast<long>(seconds / 60 + 0.5);
+  if (minutes < 90) return fmt::format("{} min", minutes);
+  return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+}
+
+std::string data_points_text(Index count) { return fmt::format("{} data point{}", count, count == 1 ? "" : "s"); }
+
+ProgressLine::ProgressLine(std::string command, bool quiet)
+    : command_(std::move(command)), quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::draw() {
+  const std::size_t width = terminal_width();
+  fmt::print(stderr, "\r{}\x1b[K", pending_.substr(0, width > 1 ? width - 1 : 1));
+  drawn_ = Clock::now();
+}
+
+void ProgressLine::show(const std::string& text, std::chrono::seconds pause) {
+  if (quiet_) return;
+  if (!live_) {
+    if (Clock::now() - drawn_ < pause) return;
+    fmt::print(stderr, "{}\n", text);
+    drawn_ = Clock::now();
+    return;
+  }
+  pending_ = text;
+  if (Clock::now() - drawn_ >= kRedraw) draw();
+}
+
+void ProgressLine::finish() {
+  if (pending_.empty()) return;
+  draw();
+  fmt::print(stderr, "\n");
+  pending_.clear();
+}
+
+void ProgressLine::say(const std::string& text) {
+  if (!quiet_) warn(text);
+}
+
+void ProgressLine::warn(const std::string& text) {
+  finish();
+  fmt::print(stderr, "gsc {}: {}\n", command_, text);
+}
+
+std::string iteration_text(const FitState& state, const FitOptions& options, bool with_time_left) {
+  const IterationReport& now = state.history.back();
+  std::string time_left;
+  if (with_time_left && now.iteration > 0 && now.iteration < options.iterations) {
+    // The last few iterations tell best how long the next will take.
+    const std::size_t rows = std::min<std::size_t>(5, state.history.size() - 1);
+    double seconds = 0;
+    for (std::size_t i = state.history.size() - rows; i < state.history.size(); ++i)
+      seconds += state.history[i].seconds;
+    time_left = fmt::format(" ({} left)",
+                            duration_text(seconds / static_cast<double>(rows) * (options.iterations - now.iteration)));
+  }
+  return fmt::format("iteration {:>{}}/{}{}  free energy {:.9g}  noise std {:.4g}  active {:.2f}  in use {}/{}",
+                     now.iteration, fmt::formatted_size("{}", options.iterations), options.iterations, time_left,
+                     now.free_energy, now.noise_std, now.mean_active, now.latents_in_use, state.model.latents());
+}
+
+std::string fit_summary(const FitResult& result, double data_points) {
+  const IterationReport& last = result.last();
+  const std::string why = result.reason == StopReason::converged     ? "converged"
+                          : result.reason == StopReason::interrupted ? "interrupted"
+                                                                     : "all iterations done";
+  std::string text = fmt::format("{} after {} iteration{}, {}\n", why, last.iteration, last.iteration == 1 ? "" : "s",
+                                 duration_text(result.seconds));
+  text += fmt::format("  free energy     {:.9g} ({:.6g} per data point)\n", last.free_energy,
+                      last.free_energy / data_points);
+  text += fmt::format("  noise std       {:.4g}\n", last.noise_std);
+  text += fmt::format("  active latents  {:.3g} per data point on average\n", last.mean_active);
+  text += fmt::format("  latents in use  {} of {}\n", last.latents_in_use, result.model().latents());
+  const auto dips = std::count_if(result.state.history.begin(), result.state.history.end(),
+                                  [](const IterationReport& row) { return row.dip; });
+  if (dips > 0)
+    text += fmt::format("  note            the free energy fell in {} of {} iterations, as truncated learning may\n",
+                        dips, last.iteration);
+  for (const std::string& line : rescue_lines(result.state.rescues))
+    text += fmt::format("  note            {}\n", line);
+  text.pop_back();
+  return text;
+}
+
+}  // namespace gsc::cli

@@ -1,0 +1,52 @@
+#pragma once
+// Talk, all of it on standard error: how far a run is, and what came out.
+
+#include <gsc/fit.h>
+
+#include <chrono>
+#include <string>
+
+namespace gsc::cli {
+
+/// "3.2 s", "5 min", "2 h 10 min".
+std::string duration_text(double seconds);
+
+/// "1 data point", "2 data points".
+std::string data_points_text(Index count);
+
+/// Lines about a run that goes on: on a terminal one that is redrawn, elsewhere each on its own.
+class ProgressLine {
+ public:
+  ProgressLine(std::string command, bool quiet);
+  ~ProgressLine() { finish(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  /// A line that the next one may replace. Where lines are not redrawn there are at least `pause` between two.
+  void show(const std::string& text, std::chrono::seconds pause = {});
+  /// A line that stays.
+  void say(const std::string& text);
+  /// As say(), even if quiet: what the user must know.
+  void warn(const std::string& text);
+  /// Moves on from the live line, if there is one.
+  void finish();
+  bool live() const { return live_; }
+  bool quiet() const { return quiet_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string command_;
+  bool quiet_;
+  bool live_;
+  std::string pending_;  // live: the newest text, drawn or not
+  Clock::time_point drawn_ = Clock::now();
+  void draw();
+};
+
+/// One line of progress for an iteration of `options.iterations`.
+std::string iteration_text(const FitState& state, const FitOptions& options, bool with_time_left);
+
+/// What came out, in a few lines.
+std::string fit_summary(const FitResult& result, double data_points);
+
+}  // namespace gsc::cli
