@@ -1,0 +1,396 @@
+// The program as a user meets it: exit codes, files, messages. Every test runs the real binary in its own folder.
+
+#include <gsc/files.h>
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "run_program.h"
+
+namespace gsc::test {
+namespace {
+
+using Words = std::vector<std::string>;
+using Json = nlohmann::json;
+
+class Cli : public ::testing::Test {
+ protected:
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+  ProgramResult run(const Words& words, const ProgramOptions& options = {}) const {
+    return run_program(folder_.path(), words, options);
+  }
+  /// Runs, and expects success.
+  ProgramResult done(const Words& words, const ProgramOptions& options = {}) const {
+    ProgramResult result = run(words, options);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  Json json(const std::string& name) const { return Json::parse(read_file(path(name))); }
+  Matrix array(const std::string& location) const {
+    const auto data = open_data(path(location));
+    Matrix values(data->rows(), data->cols());
+    data->read(0, values);
+    return values;
+  }
+  /// Bars of the paper: 25 dimensions, 10 latents.
+  void make_bars(const std::string& name = "bars.npy", const std::string& count = "300") const {
+    done({"sample", "--generator", "bars", "--latents", "10", "-n", count, "-o", name, "--quiet"});
+  }
+  std::set<std::string> listing() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) names.insert(entry.path().filename());
+    return names;
+  }
+
+  /// The run fails with `code`, says each of `parts`, leaves an old output as it was and nothing else behind.
+  void fails(int code, const Words& words, const Words& parts, const std::string& output = "out.h5",
+             const ProgramOptions& options = {}) const {
+    write_file(path(output), "old contents");
+    const std::set<std::string> before = listing();
+    const ProgramResult result = run(words, options);
+    std::string command;
+    for (const std::string& word : words) command += word + " ";
+    EXPECT_EQ(result.code, code) << command << "\n" << result.err;
+    for (const std::string& part : parts)
+      EXPECT_NE(result.err.find(part), std::string::npos) << command << "\n" << result.err;
+    EXPECT_EQ(read_file(path(output)), "old contents") << command;
+    EXPECT_EQ(listing(), before) << command;
+    EXPECT_EQ(result.out, "") << command;
+  }
+  void fails_with_csv(const std::string& text, const Words& parts) const {
+    write_file(path("data.csv"), text);
+    fails(1, {"fit", "data.csv", "-o", "out.h5", "--latents", "2"}, parts);
+  }
+  /// A .npy of four elements of the given NumPy type.
+  void write_npy(const std::string& name, const std::string& type, const std::string& bytes) const {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (2, 2), }";
+    header.resize(117, ' ');
+    header += '\n';
+    write_file(path(name), std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + bytes);
+  }
+
+ private:
+  TempFolder folder_;
+};
+
+TEST_F(Cli, HelpVersionAndSuggestions) {
+  EXPECT_EQ(done({"--version"}).out.substr(0, 4), "gsc ");
+  EXPECT_NE(done({"--help"}).out.find("gsc fit bars.npy"), std::string::npos);
+  for (const char* command : {"fit", "infer", "sample", "info"}) {
+    const std::string help = done({command, "--help"}).out;
+    EXPECT_NE(help.find("Examples\n  gsc " + std::string(command)), std::string::npos);
+    EXPECT_EQ(done({"help", command}).out, help);
+  }
+  fails(2, {"fot"}, {"gsc: unknown command 'fot'", "Did you mean fit?"});
+  fails(2, {"fit", "x.npy", "--latent", "5"}, {"gsc fit: unknown option --latent", "Did you mean --latents?"});
+  fails(2, {"fit"}, {"DATA is missing"});
+  fails(2, {"fit", "x.npy"}, {"-o MODEL.h5 is missing"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "more"}, {"unexpected argument 'more'"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--latents"}, {"--latents needs a value"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--noise", "ful"}, {"noise is 'ful'", "scalar, diagonal, full"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--seed", "-1"}, {"seed is '-1'", "whole number"});
+  EXPECT_EQ(run({}).code, 2);
+}
+
+TEST_F(Cli, DocumentationHoldsTheTableOfOptions) {
+  const std::string table = done({"options-markdown"}).out;
+  EXPECT_GT(table.size(), 1000u);
+  EXPECT_NE(read_file(GSC_SOURCE_DIR "/docs/cli.md").find(table), std::string::npos)
+      << "docs/cli.md differs; put in the output of: gsc options-markdown";
+}
+
+TEST_F(Cli, FitInferSampleInfo) {
+  done({"sample", "--generator", "bars", "--latents", "10", "-n", "400", "-o", "bars.npz", "--with-latents",
+        "--save-model", "truth.h5"});
+  EXPECT_EQ(array("bars.npz:data").cols(), 25);
+  EXPECT_EQ(array("bars.npz:spikes").rows(), 400);
+  EXPECT_EQ(array("bars.npz:slabs").cols(), 10);
+
+  const ProgramResult fit = done({"fit", "bars.npz:data", "-o", "model.h5", "--latents", "10", "--candidates", "5",
+                                  "--max-active", "4", "--iterations", "8", "--metrics", "fit.json"});
+  EXPECT_EQ(fit.out, "");
+  EXPECT_NE(fit.err.find("iteration 8/8"), std::string::npos);
+  EXPECT_NE(fit.err.find("wrote model.h5"), std::string::npos);
+  const Json metrics = json("fit.json");
+  for (const char* field :
+       {"command", "version", "seed", "threads", "seconds", "seconds_per_iteration", "iterations", "free_energy",
+        "free_energy_trace", "noise_std", "mean_active", "latents_in_use", "options", "rescues", "stop_reason"})
+    EXPECT_TRUE(metrics.contains(field)) << field;
+  EXPECT_EQ(metrics["command"], "fit");
+  EXPECT_EQ(metrics["options"]["max_active"], 4);
+  EXPECT_EQ(metrics["free_energy_trace"].size(), 9u);
+  EXPECT_EQ(metrics["free_energy_trace"].back(), metrics["free_energy"]);
+  EXPECT_GT(metrics["free_energy"], metrics["free_energy_trace"].front());
+
+  done({"infer", "model.h5", "bars.npz:data", "-o", "codes.npz", "--variance", "--states", "2", "--with-candidates",
+        "--metrics", "infer.json"});
+  EXPECT_EQ(array("codes.npz:mean").cols(), 10);
+  EXPECT_EQ(array("codes.npz:variance").rows(), 400);
+  EXPECT_EQ(array("codes.npz:candidates").cols(), 5);  // as learned
+  EXPECT_EQ(array("codes.npz:state_weights").cols(), 2);
+  const Matrix probability = array("codes.npz:probability");
+  EXPECT_GE(probability.minCoeff(), 0);
+  EXPECT_LE(probability.maxCoeff(), 1 + 1e-12);
+  // The same model and data: the sum over data points is what learning ended with.
+  const double free_energy = metrics["free_energy"];
+  EXPECT_NEAR(array("codes.npz:log_likelihood").sum(), free_energy, 1e-9 * std::abs(free_energy));
+  EXPECT_NEAR(json("infer.json")["mean_active"].get<double>(), metrics["mean_active"].get<double>(), 1e-9);
+
+  done({"sample", "model.h5", "-n", "7", "-o", "draws.csv"});
+  EXPECT_EQ(array("draws.csv").rows(), 7);
+  const ProgramResult info = done({"info", "model.h5"});
+  EXPECT_NE(info.out.find("latents"), std::string::npos);
+  EXPECT_EQ(info.err, "");
+  const Json described = Json::parse(done({"info", "model.h5", "--json"}).out);
+  EXPECT_EQ(described["dimensions"], 25);
+  EXPECT_EQ(described["training"]["iterations"], 8);
+  EXPECT_EQ(described["options"]["candidates"], 5);
+  EXPECT_NE(done({"info", "truth.h5"}).out.find("dimensions"), std::string::npos);
+  EXPECT_NE(done({"info", "draws.csv"}).out.find("7 rows"), std::string::npos);
+}
+
+TEST_F(Cli, GeneratorsAndSeeds) {
+  for (const std::string generator : {"laplace", "cauchy"}) {
+    done({"sample", "--generator", generator, "--latents", "4", "-n", "20", "-o", generator + ".h5", "--with-latents"});
+    EXPECT_EQ(array(generator + ".h5:/mixing").rows(), 4);
+    EXPECT_EQ(array(generator + ".h5:/data").rows(), 20);
+  }
+  make_bars("a.npy");
+  make_bars("b.npy");
+  EXPECT_EQ(read_file(path("a.npy")), read_file(path("b.npy")));
+  done({"sample", "--generator", "bars", "-n", "300", "-o", "c.npy", "--seed", "2"});
+  EXPECT_NE(read_file(path("a.npy")), read_file(path("c.npy")));
+  fails(2, {"sample", "-n", "5", "-o", "out.npy"}, {"--generator"}, "out.npy");
+  fails(2, {"sample", "--generator", "bars", "-n", "5", "-o", "out.npy", "--with-latents"}, {".npz"}, "out.npy");
+  fails(2, {"sample", "--generator", "bars", "--latents", "7", "-n", "5", "-o", "out.npy"}, {"even"}, "out.npy");
+  fails(2, {"sample", "--generator", "bars", "-n", "0", "-o", "out.npy"}, {"count is 0"}, "out.npy");
+}
+
+TEST_F(Cli, QuietAndMetricsOnStandardOutput) {
+  make_bars();
+  const ProgramResult result =
+      done({"fit", "bars.npy", "-o", "m.h5", "--latents", "4", "--iterations", "1", "--quiet", "--metrics", "-"});
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(Json::parse(result.out)["iterations"], 1);
+  // Truncation that was not asked for is lowered to the latents there are, and the user is told.
+  const ProgramResult told = done({"fit", "bars.npy", "-o", "m.h5", "--latents", "4", "--iterations", "1"});
+  EXPECT_NE(told.err.find("candidates lowered to the 4 latents"), std::string::npos) << told.err;
+}
+
+TEST_F(Cli, OneLiveLineOnATerminal) {
+  make_bars();
+  ProgramOptions options;
+  options.terminal = true;
+  const std::string text =
+      done({"fit", "bars.npy", "-o", "m.h5", "--latents", "8", "--iterations", "400", "--tolerance", "0"}, options).err;
+  EXPECT_NE(text.find("\riteration"), std::string::npos) << text;
+  EXPECT_NE(text.find(" left)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\niteration"), std::string::npos) << text;
+  EXPECT_NE(text.find("400/400"), std::string::npos) << text;
+}
+
+TEST_F(Cli, ConfigFile) {
+  make_bars();
+  write_file(path("run.toml"),
+             "seed = 3\n[fit]\nlatents = 6\nmax_active = 2  # gamma\nquiet = true\n[infer]\nstates = 2\n");
+  const ProgramResult result = done({"fit", "bars.npy", "-o", "m.h5", "--config", "run.toml", "--latents", "5",
+                                     "--iterations", "1", "--metrics", "m.json"});
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(json("m.json")["latents"], 5);  // the command line wins
+  EXPECT_EQ(json("m.json")["seed"], 3);
+  EXPECT_EQ(json("m.json")["options"]["max_active"], 2);
+  write_file(path("bad.toml"), "latens = 4\n");
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "bad.toml"},
+        {"bad.toml", "latens", "Did you mean latents?"});
+  write_file(path("bad.toml"), "latents = many\n");
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "bad.toml"}, {"bad.toml", "latents is 'many'"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "none.toml"}, {"none.toml"});
+}
+
+TEST_F(Cli, SameSeedSameBits) {
+  make_bars();
+  const auto fit = [&](const std::string& output) {
+    return Words{"fit", "bars.npy", "-o", output, "--latents", "8", "--iterations", "4", "--threads", "2", "--quiet"};
+  };
+  done(fit("a.h5"));
+  done(fit("b.h5"));
+  const Model a = load_model(path("a.h5")).state.model, b = load_model(path("b.h5")).state.model;
+  EXPECT_EQ(a.W, b.W);
+  EXPECT_EQ(a.pi, b.pi);
+  EXPECT_EQ(a.noise.values(), b.noise.values());
+}
+
+TEST_F(Cli, ResumeEqualsUninterrupted) {
+  make_bars();
+  const Words common{"--latents", "8", "--tolerance", "0", "--threads", "2", "--quiet"};
+  const auto with = [&](Words words) {
+    words.insert(words.end(), common.begin(), common.end());
+    return words;
+  };
+  done(with({"fit", "bars.npy", "-o", "whole.h5", "--iterations", "9"}));
+  done(with({"fit", "bars.npy", "-o", "part.h5", "--iterations", "5", "--checkpoint", "state.h5", "--checkpoint-every",
+             "2"}));
+  EXPECT_EQ(load_model(path("state.h5")).state.history.back().iteration, 4);
+  for (const std::string from : {"state.h5", "part.h5"}) {
+    done({"fit", "bars.npy", "-o", "rest.h5", "--resume", from, "--iterations", "9", "--quiet"});
+    const FitState whole = load_model(path("whole.h5")).state, rest = load_model(path("rest.h5")).state;
+    EXPECT_EQ(whole.model.W, rest.model.W);
+    EXPECT_EQ(whole.model.noise.values(), rest.model.noise.values());
+    ASSERT_EQ(whole.history.size(), rest.history.size());
+    for (std::size_t t = 0; t < whole.history.size(); ++t)
+      EXPECT_EQ(whole.history[t].free_energy, rest.history[t].free_energy);
+  }
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--resume", "state.h5", "--latents", "7", "--noise", "full"},
+        {"state.h5", "latents", "noise"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--resume", "state.h5", "--init", "random"}, {"init", "resume"});
+}
+
+TEST_F(Cli, InitFromModel) {
+  make_bars();
+  done({"fit", "bars.npy", "-o", "first.h5", "--latents", "6", "--iterations", "3", "--quiet", "--metrics", "1.json"});
+  done({"fit", "bars.npy", "-o", "second.h5", "--init", "first.h5", "--iterations", "1", "--quiet", "--metrics",
+        "2.json"});
+  EXPECT_EQ(json("2.json")["latents"], 6);
+  const double left = json("1.json")["free_energy"], taken_up = json("2.json")["free_energy_trace"][0];
+  EXPECT_NEAR(taken_up, left, 1e-9 * std::abs(left));
+  done({"fit", "bars.npy", "-o", "third.h5", "--init", "first.h5", "--noise", "diagonal", "--slab", "full",
+        "--iterations", "1", "--quiet"});
+  EXPECT_EQ(load_model(path("third.h5")).state.model.noise.type(), NoiseType::diagonal);
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--init", "first.h5", "--latents", "5"}, {"latents is 5", "has 6"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--init", "rndom"}, {"init is 'rndom'", "random, data"});
+}
+
+TEST_F(Cli, InterruptSavesTheCheckpoint) {
+  make_bars("bars.npy", "2000");
+  ProgramOptions interrupt;
+  interrupt.signal_when = "iteration      3/";
+  interrupt.signal = SIGINT;
+  const Words fit{"fit", "bars.npy", "-o", "m.h5", "--latents", "10", "--iterations", "100000", "--tolerance", "0"};
+  Words with_checkpoint = fit;
+  with_checkpoint.insert(with_checkpoint.end(), {"--checkpoint", "state.h5", "--checkpoint-every", "100000"});
+  const ProgramResult stopped = run(with_checkpoint, interrupt);
+  EXPECT_EQ(stopped.code, 130) << stopped.err;
+  EXPECT_NE(stopped.err.find("saved state.h5"), std::string::npos) << stopped.err;
+  EXPECT_FALSE(std::filesystem::exists(path("m.h5")));
+  const int reached = load_model(path("state.h5")).state.history.back().iteration;
+  EXPECT_GE(reached, 3);
+  done({"fit", "bars.npy", "-o", "m.h5", "--resume", "state.h5", "--iterations", std::to_string(reached + 2),
+        "--quiet"});
+  EXPECT_EQ(load_model(path("m.h5")).state.history.back().iteration, reached + 2);
+
+  std::filesystem::remove(path("m.h5"));
+  interrupt.signal = SIGTERM;
+  const ProgramResult terminated = run(fit, interrupt);
+  EXPECT_EQ(terminated.code, 130);
+  EXPECT_NE(terminated.err.find("nothing is saved"), std::string::npos) << terminated.err;
+  EXPECT_FALSE(std::filesystem::exists(path("m.h5")));
+}
+
+TEST_F(Cli, BadData) {
+  fails_with_csv("1,2\n3,4\n5,nan\n", {"gsc fit:", "data.csv", "row 2", "column 1", "NaN"});
+  fails_with_csv("1,2\ninf,4\n5,6\n", {"data.csv", "row 1", "column 0", "infinite"});
+  fails_with_csv("", {"data.csv"});
+  fails_with_csv("1,2,3\n", {"data.csv", "only one row"});
+  fails_with_csv("1,2\n1,2\n1,2\n", {"data.csv", "all rows are equal"});
+  fails_with_csv("1,2\n3\n4,5\n", {"data.csv:2", "expected 2 columns", "found 1"});
+  fails_with_csv("1,2\n3,four\n", {"data.csv:2", "'four'", "not a number"});
+  fails(1, {"fit", "none.npy", "-o", "out.h5"}, {"none.npy"});
+  write_file(path("data.xyz"), "1 2 3");
+  fails(1, {"fit", "data.xyz", "-o", "out.h5"}, {"data.xyz", ".npy"});
+  done({"sample", "--generator", "bars", "-n", "5", "-o", "many.npz", "--with-latents"});
+  fails(1, {"fit", "many.npz:dat", "-o", "out.h5"}, {"many.npz", "dat", "spikes"});
+  fails(1, {"fit", "many.npz", "-o", "out.h5"}, {"many.npz", "data", "spikes"});
+  write_npy("complex.npy", "<c16", std::string(64, '\0'));
+  fails(1, {"fit", "complex.npy", "-o", "out.h5"}, {"complex.npy", "complex"});
+  write_npy("string.npy", "<U1", std::string(16, '\0'));
+  fails(1, {"fit", "string.npy", "-o", "out.h5"}, {"string.npy"});
+}
+
+TEST_F(Cli, BadOptions) {
+  make_bars();
+  const auto refused = [&](Words more, const Words& parts) {
+    more.insert(more.begin(), {"fit", "bars.npy", "-o", "out.h5"});
+    fails(2, more, parts);
+  };
+  refused({"--latents", "6", "--candidates", "7"}, {"candidates is 7", "latents (6)"});
+  refused({"--latents", "6", "--candidates", "3", "--max-active", "4"}, {"max_active is 4", "candidates (3)"});
+  refused({"--latents", "0"}, {"latents is 0", "65535"});
+  refused({"--latents", "65536"}, {"latents is 65536", "65535"});
+  refused({"--latents", "21", "--method", "exact"}, {"exact", "21", "20"});
+  refused({"--checkpoint", "state.h5", "--checkpoint-every", "0"}, {"checkpoint-every is 0"});
+  refused({"--metrics", "out.h5"}, {"out.h5", "two outputs"});
+  fails(2, {"fit", "bars.npy", "-o", "out.txt"}, {"out.txt", ".h5"}, "out.txt");
+  fails(2, {"infer", "m.h5", "bars.npy", "-o", "out.csv"}, {"out.csv", ".npz"}, "out.csv");
+}
+
+TEST_F(Cli, BadModels) {
+  make_bars();
+  done({"sample", "--generator", "laplace", "--latents", "3", "-n", "20", "-o", "other.csv"});
+  done({"fit", "bars.npy", "-o", "m.h5", "--latents", "4", "--iterations", "1", "--quiet"});
+  fails(1, {"infer", "m.h5", "other.csv", "-o", "out.npz"}, {"other.csv has 3 columns", "m.h5 has 25"}, "out.npz");
+  fails(1, {"fit", "other.csv", "-o", "out.h5", "--init", "m.h5"}, {"3 columns", "25 dimensions"});
+  fails(1, {"fit", "other.csv", "-o", "out.h5", "--resume", "m.h5"}, {"3 columns", "25 dimensions"});
+  fails(1, {"infer", "none.h5", "bars.npy", "-o", "out.npz"}, {"none.h5"}, "out.npz");
+  write_file(path("text.h5"), "not HDF5 at all");
+  fails(1, {"info", "text.h5"}, {"text.h5"});
+  std::string cut = read_file(path("m.h5"));
+  write_file(path("cut.h5"), cut.substr(0, cut.size() / 2));
+  fails(1, {"info", "cut.h5"}, {"cut.h5"});
+  std::filesystem::copy(path("m.h5"), path("newer.h5"));
+  const hid_t file = H5Fopen(path("newer.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t version = H5Aopen(file, "format_version", H5P_DEFAULT);
+  const std::int64_t future = 99;
+  EXPECT_GE(H5Awrite(version, H5T_NATIVE_INT64, &future), 0);
+  H5Aclose(version);
+  H5Fclose(file);
+  fails(1, {"info", "newer.h5"}, {"newer.h5", "format version 99", "update gsc"});
+  fails(1, {"infer", "newer.h5", "bars.npy", "-o", "out.npz"}, {"newer.h5", "format version 99"}, "out.npz");
+  // An input is never replaced.
+  const std::string model = read_file(path("m.h5"));
+  EXPECT_EQ(run({"infer", "m.h5", "bars.npy", "-o", "m.h5"}).code, 2);
+  EXPECT_EQ(read_file(path("m.h5")), model);
+}
+
+TEST_F(Cli, OutputsThatCannotBeWritten) {
+  make_bars();
+  write_file(path("file"), "");
+  const auto refused = [&](const std::string& output, const Words& parts) {
+    fails(2, {"fit", "bars.npy", "-o", output, "--latents", "4"}, parts);
+  };
+  refused("none/out.h5", {"none/out.h5", "folder none does not exist"});
+  refused("file/out.h5", {"file", "not a folder"});
+  refused("/proc/out.h5", {"/proc/out.h5"});
+  std::filesystem::create_directory(path("folder.h5"));
+  refused("folder.h5", {"folder.h5", "is a folder"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--checkpoint", "none/state.h5"}, {"checkpoint", "none"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--metrics", "none/m.json"}, {"metrics", "none"});
+
+  // No file may grow beyond 2 kB: as on a full disk.
+  ProgramOptions full;
+  full.file_limit = 2048;
+  fails(1, {"fit", "bars.npy", "-o", "out.h5", "--latents", "4", "--iterations", "1"}, {"out.h5"}, "out.h5", full);
+  for (const std::string output : {"out.npy", "out.npz", "out.csv", "out.h5"})
+    fails(1, {"sample", "--generator", "bars", "-n", "100", "-o", output}, {output}, output, full);
+}
+
+// OpenBLAS and OpenMP would start threads of their own if let.
+TEST_F(Cli, OneThreadMeansOne) {
+  make_bars("bars.npy", "3000");
+  ProgramOptions many;
+  many.environment = {{"OMP_NUM_THREADS", "8"}, {"OPENBLAS_NUM_THREADS", "8"}};
+  const ProgramResult result = done({"fit", "bars.npy", "-o", "m.h5", "--latents", "40", "--iterations", "15",
+                                     "--tolerance", "0", "--threads", "1", "--metrics", "m.json", "--quiet"},
+                                    many);
+  EXPECT_EQ(json("m.json")["threads"], 1);
+  EXPECT_LT(result.cpu_seconds, 1.3 * result.wall_seconds + 0.05);
+  many.environment = {{"OMP_NUM_THREADS", "3"}};
+  done({"fit", "bars.npy", "-o", "m.h5", "--latents", "4", "--iterations", "1", "--metrics", "m.json", "--quiet"},
+       many);
+  EXPECT_EQ(json("m.json")["threads"], 3);
+}
+
+}  // namespace
+}  // namespace gsc::test
