@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <gsc/fit.h>
 #include <gsc/generate.h>
-#include <sys/resource.h>
+#include <malloc.h>
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "inference/block_inference.h"
 #include "model/random_draws.h"
@@ -27,10 +29,26 @@ Model patch_like_model(Index dimensions, Index latents, Random& random) {
   return model;
 }
 
-double peak_megabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+/// VmHWM or VmRSS of this process.
+double status_megabytes(const char* field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == std::string(field) + ":") {
+      double kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes / 1024;
+    }
+  return 0;
+}
+
+/// Peak memory of `work` above what is in use before it.
+template <class Work>
+double peak_megabytes(Work&& work) {
+  malloc_trim(0);                               // what earlier work has freed
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak
+  const double before = status_megabytes("VmRSS");
+  work();
+  return status_megabytes("VmHWM") - before;
 }
 
 double iteration_seconds(const Model& model, const Data& data, const InferenceOptions& options, int repeats) {
@@ -87,10 +105,10 @@ void whole_iteration(Index N) {
   const double states = state_count(candidates, max_active), points = static_cast<double>(N);
 
   fmt::print("A whole EM iteration, N = {}, D = {}, H = {}, H' = {}, gamma = {}\n\n", N, D, H, candidates, max_active);
-  const double before = peak_megabytes();
   const double conditional1 = iteration_seconds(model, data, truncation(candidates, max_active, 1), 5);
   const double conditional2 = iteration_seconds(model, data, truncation(candidates, max_active, 2), 5);
-  const double memory = peak_megabytes() - before;
+  const double memory =
+      peak_megabytes([&] { iteration_seconds(model, data, truncation(candidates, max_active, 2), 1); });
   InferenceOptions singleton = truncation(candidates, max_active, 1);
   singleton.selection = Selection::singleton;
   const double singleton1 = iteration_seconds(model, data, singleton, 5);
@@ -120,7 +138,7 @@ void whole_iteration(Index N) {
 
 void growth_with_latents(Index N) {
   fmt::print("Time per iteration against H; N = {}, D = 64, H' = 8, gamma = 5, 2 threads\n\n", N);
-  fmt::print("{:>6} {:>10} {:>16}\n", "H", "seconds", "us per (point H)");
+  fmt::print("{:>6} {:>10} {:>16}\n", "H", "seconds", "us per (point x H)");
   for (const Index H : {16, 32, 64, 128, 256, 512, 1024}) {
     Random random(2);
     const Model model = patch_like_model(64, H, random);
@@ -167,6 +185,6 @@ void exact_shared(Index N) {
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "quick") == 0;
   gsc::whole_iteration(quick ? 8000 : 62001);
-  gsc::growth_with_latents(quick ? 2000 : 10000);
+  gsc::growth_with_latents(quick ? 2000 : 62001);
   gsc::exact_shared(quick ? 40000 : 512000);
 }

@@ -4,6 +4,9 @@
 
 #include <cassert>
 
+extern "C" void dposv_(const char* uplo, const int* n, const int* nrhs, double* a, const int* lda, double* b,
+                       const int* ldb, int* info);
+
 namespace gsc {
 
 void use_one_blas_thread() { openblas_set_num_threads(1); }
@@ -20,6 +23,15 @@ void add_product_transposed(Index rows, const Matrix& A, const Matrix& B, Matrix
   cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(A.cols()), static_cast<int>(B.cols()),
               static_cast<int>(rows), 1.0, A.data(), static_cast<int>(A.cols()), B.data(), static_cast<int>(B.cols()),
               1.0, C.data(), static_cast<int>(C.cols()));
+}
+
+bool solve_positive_definite(Matrix& A, Matrix& rows) {
+  assert(A.rows() == A.cols() && rows.cols() == A.rows());
+  // Row by row, `rows` is the column-major right-hand side of A X' = rows'.
+  const int n = static_cast<int>(A.rows()), count = static_cast<int>(rows.rows());
+  int info = 0;
+  dposv_("L", &n, &count, A.data(), &n, rows.data(), &n, &info);
+  return info == 0;
 }
 
 }  // namespace gsc

@@ -1,5 +1,6 @@
 #pragma once
-// The matrix products of the E-step, through CBLAS, always on the calling thread: the parallelism is ours.
+// Matrix products and the one large linear system, through CBLAS and LAPACK, always on the calling thread: the
+// parallelism is ours. Eigen alone, compiled for any x86-64, takes ten times as long.
 
 #include <gsc/types.h>
 
@@ -10,11 +11,19 @@ void use_one_blas_thread();
 
 /// C = A B, row-major, over the first `rows` rows of A and C.
 void product(Index rows, const Matrix& A, const Matrix& B, Matrix& C);
+inline Matrix product(const Matrix& A, const Matrix& B) {
+  Matrix C(A.rows(), B.cols());
+  product(A.rows(), A, B, C);
+  return C;
+}
 
 /// C += A' B over the first `rows` rows of A and B.
 void add_product_transposed(Index rows, const Matrix& A, const Matrix& B, Matrix& C);
 inline void add_product_transposed(const Matrix& A, const Matrix& B, Matrix& C) {
   add_product_transposed(A.rows(), A, B, C);
 }
+
+/// Turns `rows` into X with X A = rows, A symmetric positive definite; destroys A. False if A is not.
+bool solve_positive_definite(Matrix& A, Matrix& rows);
 
 }  // namespace gsc

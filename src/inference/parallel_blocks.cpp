@@ -16,7 +16,7 @@ BlockPlan::BlockPlan(Index first_row, Index rows, Index row_doubles, double nano
   constexpr Index kRowMultiple = 16;
   block_rows = std::clamp<Index>(kCacheDoubles / row_doubles / kRowMultiple * kRowMultiple, 64, 4096);
   // Starting and joining a thread costs some ten microseconds, and its sums must be cleared and added.
-  constexpr double kWorthAThread = 200e3;
+  constexpr double kWorthAThread = 500e3;
   const double worth = static_cast<double>(count) * nanoseconds_per_row / kWorthAThread;
   threads = static_cast<int>(std::clamp(worth, 1.0, static_cast<double>(threads_wanted)));
   // Every thread gets at least one block.

@@ -9,11 +9,10 @@
 
 #include <gsc/fit.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "inference/blas.h"
 #include "learning/full_slab_update.h"
 #include "learning/positive_definite.h"
 
@@ -40,19 +39,15 @@ Matrix updated_basis(const Matrix& W, const Statistics& statistics, const std::v
   for (Index h = 0; h < W.cols(); ++h)
     if (!std::binary_search(used.begin(), used.end(), h)) kept.push_back(h);
 
-  Eigen::MatrixXd ZZ = statistics.ZZ(used, used);
-  Eigen::MatrixXd YZ = statistics.YZ(Eigen::all, used);
+  const Matrix ZZ = statistics.ZZ(used, used), old = W(Eigen::all, used);
+  Matrix YZ = statistics.YZ(Eigen::all, used);
   if (!kept.empty()) YZ -= W(Eigen::all, kept) * statistics.ZZ(kept, used);
-  const Eigen::MatrixXd old = W(Eigen::all, used);
-  const Vector diagonal = ZZ.diagonal();
   for (double ridge = kRidge;; ridge *= 100) {
-    Eigen::MatrixXd damped = ZZ;
-    damped.diagonal() += ridge * diagonal;
-    const Eigen::LLT<Eigen::MatrixXd> llt(damped);
-    if (llt.info() != Eigen::Success && ridge < 1) continue;
-    const Eigen::MatrixXd rhs = YZ + ridge * old * diagonal.asDiagonal();
+    Matrix damped = ZZ, solution = YZ + ridge * old * ZZ.diagonal().asDiagonal();
+    damped.diagonal() += ridge * ZZ.diagonal();
+    if (!solve_positive_definite(damped, solution) && ridge < 1) continue;
     Matrix result = W;
-    result(Eigen::all, used) = llt.solve(rhs.transpose()).transpose();
+    result(Eigen::all, used) = solution;
     return result;
   }
 }
@@ -88,11 +83,11 @@ void update_diagonal_slab(const Statistics& statistics, const std::vector<Index>
 Matrix residual_products(const Matrix& W, const Statistics& statistics, Update update) {
   const bool full = statistics.YY.cols() > 1 || statistics.YY.rows() == 1;
   if (update == Update::paper) {
-    const Matrix WM = W * statistics.MM;
+    const Matrix WM = product(W, statistics.MM);
     if (full) return statistics.YY - WM * W.transpose();
     return statistics.YY - WM.cwiseProduct(W).rowwise().sum();
   }
-  const Matrix difference = W * statistics.ZZ - 2 * statistics.YZ;
+  const Matrix difference = product(W, statistics.ZZ) - 2 * statistics.YZ;
   if (full) {
     const Matrix product = difference * W.transpose();
     return statistics.YY + 0.5 * (product + product.transpose());
@@ -136,6 +131,7 @@ std::int64_t Rescues::total() const {
 Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {
   if (options.noise_update == Update::paper && statistics.MM.size() == 0)
     throw UsageError("noise_update is paper, but the statistics were gathered without mean_products");
+  use_one_blas_thread();
   const std::vector<Index> used = used_latents(statistics, rescues);
   Model next = model;
   next.W = updated_basis(model.W, statistics, used);
