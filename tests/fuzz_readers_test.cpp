@@ -18,16 +18,16 @@ std::atomic<std::size_t> largest_allocation{0};
 }
 
 // Every allocation of C++ code in this program comes through here. The C libraries have their own, for which the
-// readers check sizes before they call them.
-void* operator new(std::size_t size) {
+// readers check sizes before they call them. (Inlined, they make g++ warn that free meets new.)
+[[gnu::noinline]] void* operator new(std::size_t size) {
   std::size_t seen = largest_allocation;
   while (size > seen && !largest_allocation.compare_exchange_weak(seen, size)) {
   }
   if (void* const memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 // HDF5 copes with an allocation that fails, so the address sanitizer should let it, and forgets some memory when it
 // finds a file damaged.

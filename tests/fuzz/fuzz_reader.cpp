@@ -1,12 +1,9 @@
-// A libFuzzer target for all readers; not part of the test run. After a normal build, from the project's root:
+// A libFuzzer target for all readers, not part of the test run: `./run fuzz READER SECONDS`, or
 //
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DGSC_VERSION='"fuzz"' -Iinclude -Isrc
-//     $(pkg-config --cflags eigen3 hdf5 libzip) tests/fuzz/fuzz_reader.cpp src/data/*.cpp src/model/*.cpp
-//     build/release/libgsc_core.a $(pkg-config --libs hdf5 libzip fmt zlib libhwy openblas) -lgomp -o fuzz_reader
-//   GSC_FUZZ=npy ./fuzz_reader -max_len=4096 corpus/     (npy, npz, csv, tsv, mat, h5; model for the model file)
+//   GSC_FUZZ=npy fuzz_reader -max_len=4096 corpus/     (npy, npz, csv, tsv, mat, h5; model for the model file)
 //
-// A corpus of small valid files gets it going. HDF5 itself is not instrumented, so for .h5, version 7.3 of .mat and the
-// model file the fuzzer only sees our side.
+// A corpus of small valid files makes it far quicker to get anywhere. HDF5 itself is not instrumented, so for .h5 and
+// version 7.3 of .mat the fuzzer sees only our side of it.
 
 #include <gsc/files.h>
 #include <unistd.h>
