@@ -1,0 +1,159 @@
+#include "tasks/patches.h"
+
+#include <algorithm>
+#include <cassert>
+#include <unordered_map>
+#include <utility>
+
+namespace gsc {
+namespace {
+
+/// dense[0], dense[1], ... against sparse[0], sparse[step], ...: the two layouts of a picture row, of one channel and
+/// of all channels together. Loops for one and three channels are compiled with the step known, which lets them
+/// vectorise.
+template <class Dense, class Sparse, class Operation>
+void walk_row(Dense* dense, Sparse* sparse, Index count, Index step, const Operation& operation) {
+  switch (step) {
+    case 1:
+      for (Index j = 0; j < count; ++j) operation(dense[j], sparse[j]);
+      break;
+    case 3:
+      for (Index j = 0; j < count; ++j) operation(dense[j], sparse[3 * j]);
+      break;
+    default:
+      for (Index j = 0; j < count; ++j) operation(dense[j], sparse[step * j]);
+  }
+}
+
+/// Starts of patches along one side: 0, stride, 2 stride, ..., and the last one that fits.
+Index grid_steps(Index last, Index stride) { return (last + stride - 1) / stride + 1; }
+
+}  // namespace
+
+PatchPositions grid_positions(Index height, Index width, Index patch, Index stride) {
+  if (patch < 1) throw UsageError("patch: " + std::to_string(patch) + " pixels; at least 1 is needed");
+  if (stride < 1 || stride > patch)
+    throw UsageError("stride: " + std::to_string(stride) + " pixels; from 1 to the patch's " + std::to_string(patch) +
+                     " leaves no pixel out");
+  if (height < patch || width < patch)
+    throw Error("the picture is too small: " + std::to_string(width) + " x " + std::to_string(height) +
+                " pixels hold no patch of " + std::to_string(patch) + " x " + std::to_string(patch) +
+                "; use smaller patches");
+  PatchPositions positions;
+  positions.patch_ = patch;
+  positions.stride_ = stride;
+  positions.last_row_ = height - patch;
+  positions.last_col_ = width - patch;
+  positions.grid_rows_ = grid_steps(positions.last_row_, stride);
+  positions.grid_cols_ = grid_steps(positions.last_col_, stride);
+  return positions;
+}
+
+// The first `count` steps of a Fisher-Yates shuffle of 0, 1, ..., all - 1, keeping only the entries that moved.
+PatchPositions random_positions(Index height, Index width, Index patch, Index count, Random& random) {
+  const PatchPositions grid = grid_positions(height, width, patch, 1);
+  const Index all = grid.size();
+  PatchPositions positions = grid;
+  positions.random_ = true;
+  positions.list_.resize(static_cast<std::size_t>(std::clamp<Index>(count, 0, all)));
+  std::unordered_map<Index, Index> moved;
+  const auto entry = [&](Index i) {
+    const auto found = moved.find(i);
+    return found == moved.end() ? i : found->second;
+  };
+  Index i = 0;
+  for (auto& corner : positions.list_) {
+    const Index j = std::uniform_int_distribution<Index>(i, all - 1)(random), drawn = entry(j);
+    moved[j] = entry(i);
+    moved.erase(i++);
+    const PatchPositions::Corner place = grid[drawn];
+    corner = {static_cast<std::uint32_t>(place.row), static_cast<std::uint32_t>(place.col)};
+  }
+  return positions;
+}
+
+PatchData::PatchData(const Picture& picture, PatchPositions positions, bool remove_mean, std::string name)
+    : picture_(&picture), positions_(std::move(positions)), remove_mean_(remove_mean), name_(std::move(name)) {
+  assert(positions_.height() == picture.height() && positions_.width() == picture.width());
+}
+
+void PatchData::read_patch(Index i, double* values, double* means) const {
+  const auto [row, col] = positions_[i];
+  const Index side = positions_.patch(), step = channels();
+  for (Index k = 0; k < step; ++k) {
+    const Matrix& channel = picture_->channels[static_cast<std::size_t>(k)];
+    for (Index r = 0; r < side; ++r)
+      walk_row(&channel(row + r, col), values + r * side * step + k, side, step,
+               [](double from, double& to) { to = from; });
+    double mean = 0;
+    if (remove_mean_) {
+      Eigen::Map<Eigen::ArrayXd, 0, Eigen::InnerStride<>> patch(values + k, side * side, Eigen::InnerStride<>(step));
+      mean = patch.mean();
+      patch -= mean;
+    }
+    if (means != nullptr) means[k] = mean;
+  }
+}
+
+void PatchData::read(Index first, Eigen::Ref<Matrix> block) const {
+  assert(block.cols() == cols() && first >= 0 && first + block.rows() <= rows());
+  for (Index i = 0; i < block.rows(); ++i) read_patch(first + i, block.row(i).data(), nullptr);
+}
+
+void PatchData::read(Index first, Eigen::Ref<Matrix> block, Matrix& means) const {
+  assert(block.cols() == cols() && first >= 0 && first + block.rows() <= rows());
+  means.resize(block.rows(), channels());
+  for (Index i = 0; i < block.rows(); ++i) read_patch(first + i, block.row(i).data(), means.row(i).data());
+}
+
+void add_means(Eigen::Ref<Matrix> patches, const Matrix& means) {
+  assert(patches.rows() == means.rows() && patches.cols() % means.cols() == 0);
+  for (Index i = 0; i < patches.rows(); ++i)
+    for (Index d = 0; d < patches.cols(); d += means.cols()) patches.row(i).segment(d, means.cols()) += means.row(i);
+}
+
+PatchAverager::PatchAverager(PatchPositions positions, Index channels, bool with_variances)
+    : positions_(std::move(positions)), weights_(Matrix::Zero(positions_.height(), positions_.width())) {
+  sums_.assign(static_cast<std::size_t>(channels), weights_);
+  if (with_variances) variances_ = sums_;
+}
+
+void PatchAverager::add(Index i, const double* values, double weight, const double* variances) {
+  const auto [row, col] = positions_[i];
+  const Index side = positions_.patch(), step = static_cast<Index>(sums_.size());
+  weights_.block(row, col, side, side).array() += weight;
+  const auto accumulate = [weight](double& sum, double value) { sum += weight * value; };
+  for (Index k = 0; k < step; ++k)
+    for (Index r = 0; r < side; ++r) {
+      const Index at = r * side * step + k;
+      walk_row(&sums_[static_cast<std::size_t>(k)](row + r, col), values + at, side, step, accumulate);
+      if (!variances_.empty())
+        walk_row(&variances_[static_cast<std::size_t>(k)](row + r, col), variances + at, side, step, accumulate);
+    }
+}
+
+void PatchAverager::add_block(Index first, const Eigen::Ref<const Matrix>& patches,
+                              const Eigen::Ref<const Vector>& weights, const Eigen::Ref<const Matrix>& variances) {
+  assert(patches.rows() == weights.size() && first >= 0 && first + patches.rows() <= positions_.size());
+  assert(variances_.empty() || (variances.rows() == patches.rows() && variances.cols() == patches.cols()));
+  for (Index i = 0; i < patches.rows(); ++i)
+    add(first + i, patches.row(i).data(), weights(i), variances_.empty() ? nullptr : variances.row(i).data());
+}
+
+Picture PatchAverager::result(PixelDepth depth) const {
+  assert(weights_.minCoeff() > 0);
+  Picture picture;
+  picture.depth = depth;
+  for (const Matrix& sum : sums_) picture.channels.emplace_back(sum.cwiseQuotient(weights_));
+  return picture;
+}
+
+Picture PatchAverager::std_result() const {
+  assert(!variances_.empty() && weights_.minCoeff() > 0);
+  Picture picture;
+  picture.depth = PixelDepth::real32;
+  for (const Matrix& variance : variances_) picture.channels.emplace_back(variance.cwiseQuotient(weights_).cwiseSqrt());
+  return picture;
+}
+
+}  // namespace gsc
