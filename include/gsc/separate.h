@@ -1,0 +1,32 @@
+#pragma once
+// Blind source separation: x = W (s.z) + noise, one column of W per source. Target gsc::tasks.
+
+#include <gsc/fit.h>
+
+#include <optional>
+#include <vector>
+
+namespace gsc {
+
+struct SeparateOptions {
+  FitOptions fit;             ///< latents 0: as many as channels
+  bool choose_method = true;  ///< exact up to 12 latents, then truncated with candidates = max_active = 10 (paper)
+  int restarts = 10;          ///< random starts, the best free energy wins; run in parallel, one thread each
+  bool normalise = false;     ///< give every channel zero mean and unit variance first
+  SeparateOptions();          ///< 350 iterations, random starts, scalar noise, diagonal slab
+};
+
+struct Separation {
+  FitResult fit;                      ///< of the best start
+  Matrix sources;                     ///< latents x samples, posterior means of s.z
+  std::vector<double> free_energies;  ///< of all starts
+};
+
+/// mixture: channels x samples.
+Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
+
+/// The best of several starts, run in parallel; `seeds` options.seed, options.seed + 1, ...
+FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts,
+                       std::vector<double>* free_energies = nullptr, Observer* observer = nullptr);
+
+}  // namespace gsc

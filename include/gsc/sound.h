@@ -1,0 +1,20 @@
+#pragma once
+// Sound files (WAV, FLAC, OGG and what else libsndfile knows). Target gsc::tasks.
+
+#include <gsc/types.h>
+
+#include <filesystem>
+
+namespace gsc {
+
+struct Sound {
+  Matrix channels;  ///< channels x samples, full scale is -1..1
+  int rate = 0;     ///< samples a second
+};
+
+bool is_sound_file(const std::filesystem::path& path);  ///< by extension
+Sound read_sound(const std::filesystem::path& path);    ///< throws Error
+void write_sound(const std::filesystem::path& path,
+                 const Sound& sound);  ///< by extension, 16 bit; atomically; throws Error
+
+}  // namespace gsc

@@ -1,0 +1,86 @@
+// Blind source separation: learn x = W (s.z) + noise from the mixture, then take the posterior means of s.z.
+
+#include <gsc/separate.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tasks/separate_internal.h"
+
+namespace gsc {
+namespace {
+
+/// Up to here all 2^H states are cheap (4096 for 12).
+constexpr Index kExactLatents = 12;
+constexpr Index kTruncation = 10;  ///< H' and gamma beyond (paper, section 5.4)
+
+void check(const Matrix& mixture) {
+  const Index channels = mixture.rows(), samples = mixture.cols();
+  if (channels < 2)
+    throw Error("the mixture has " + std::to_string(channels) + " channel" + (channels == 1 ? "" : "s") +
+                "; separation needs at least two recordings of the same sources");
+  if (samples < channels)
+    throw Error("the mixture has fewer samples (" + std::to_string(samples) + ") than channels (" +
+                std::to_string(channels) + "); is it transposed, or too short?");
+  for (Index c = 0; c < channels; ++c)
+    for (Index n = 0; n < samples; ++n)
+      if (!std::isfinite(mixture(c, n)))
+        throw Error("channel " + std::to_string(c + 1) + " of the mixture is " +
+                    (std::isnan(mixture(c, n)) ? "NaN" : "infinite") + " at sample " + std::to_string(n) +
+                    " (from 0); remove or replace such values first");
+}
+
+}  // namespace
+
+SeparateOptions::SeparateOptions() {
+  fit.latents = 0;
+  fit.init = Init::random;
+  fit.iterations = 350;
+}
+
+FitOptions resolved(const SeparateOptions& options, Index channels) {
+  FitOptions single = options.fit;
+  if (single.latents == 0) single.latents = channels;
+  if (options.choose_method) {
+    single.inference.method = single.latents <= kExactLatents ? Method::exact : Method::truncated;
+    single.inference.candidates = single.inference.max_active = std::min(kTruncation, single.latents);
+  }
+  single.validate();
+  if (options.restarts < 1)
+    throw UsageError("restarts is " + std::to_string(options.restarts) + "; it must be at least 1");
+  return single;
+}
+
+void normalise_rows(Matrix& rows, const std::string& row_name) {
+  for (Index i = 0; i < rows.rows(); ++i) {
+    auto row = rows.row(i);
+    const double before = row.norm();
+    row.array() -= row.mean();
+    const double after = row.norm();
+    // What rounding leaves of a constant row is no signal.
+    if (!(after > 1e-12 * before))
+      throw Error(row_name + " " + std::to_string(i + 1) +
+                  " is constant, so its variance cannot be made 1; leave it out");
+    row *= std::sqrt(static_cast<double>(row.size())) / after;
+  }
+}
+
+Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
+  check(mixture);
+  const FitOptions single = resolved(options, mixture.rows());
+  Matrix channels = mixture;
+  if (options.normalise) normalise_rows(channels, "channel");
+  const MatrixData data(channels.transpose(), "the mixture");
+
+  Separation separation;
+  separation.fit = fit_restarts(data, single, options.restarts, &separation.free_energies, observer);
+  if (separation.fit.reason == StopReason::interrupted) return separation;
+  // One pass after hundreds: on one thread, so that the bits do not depend on how many there are.
+  InferenceOptions inference = single.inference;
+  inference.threads = 1;
+  separation.sources = infer(separation.fit.model(), data, inference).mean.transpose();
+  return separation;
+}
+
+}  // namespace gsc
