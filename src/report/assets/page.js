@@ -1,0 +1,222 @@
+"use strict";
+(() => {
+  const darkMode = matchMedia("(prefers-color-scheme: dark)");
+  const number = (value) => Number(value.toPrecision(6)).toLocaleString("en", { maximumSignificantDigits: 6 });
+
+  // ---- Charts ------------------------------------------------------------------------------------------------------
+  const dashes = [[], [6, 3], [2, 3]]; // once all colours are used up
+
+  function style(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  function dataset(series, i, spec, colours) {
+    const colour = colours[i % colours.length];
+    return {
+      label: series.name,
+      data: series.y.map((y, k) => ({ x: series.x[k], y })),
+      borderColor: colour,
+      backgroundColor: spec.kind === "bar" ? colour : colour + "22",
+      borderWidth: spec.kind === "bar" ? 0 : 1.8,
+      borderDash: dashes[Math.floor(i / colours.length) % dashes.length],
+      pointRadius: series.y.length <= 40 ? 2.5 : 0, // a lone point would be invisible as a line
+      pointBackgroundColor: colour,
+      pointBorderWidth: 0,
+      pointHoverRadius: 4,
+      clip: { left: 6, top: 6, right: 6, bottom: spec.yFrom === null ? 6 : 0 }, // whole dots at the ends
+      maxBarThickness: 28,
+      categoryPercentage: 0.9,
+      barPercentage: 0.9,
+    };
+  }
+
+  function axis(label, log, extra) {
+    const muted = style("--muted");
+    const ticks = { color: muted, maxRotation: 0, autoSkipPadding: 14, ...extra.ticks };
+    if (log) ticks.callback = (value) => (Number.isInteger(Math.round(Math.log10(value) * 1e6) / 1e6) ? number(value) : "");
+    return {
+      ...extra,
+      type: log ? "logarithmic" : "linear",
+      title: { display: label !== "", text: label, color: muted },
+      grid: { color: style("--grid"), borderColor: style("--line"), tickLength: 4, ...extra.grid },
+      ticks,
+    };
+  }
+
+  /** Chart.js would leave out of the x axis what lies below the start of the y axis. */
+  function extent(series) {
+    let [min, max] = [Infinity, -Infinity];
+    for (const { x, y } of series) {
+      x.forEach((value, k) => {
+        if (value === null || y[k] === null) return;
+        min = Math.min(min, value);
+        max = Math.max(max, value);
+      });
+    }
+    return min < max ? { min, max } : {};
+  }
+
+  /** Whether the k-th points of all series stand above each other; long ones are thinned each in its own way. */
+  function sameX(series) {
+    return series.every(({ x }) => x.length === series[0].x.length && x.every((value, k) => value === series[0].x[k]));
+  }
+
+  function draw(figure) {
+    const canvas = figure.querySelector("canvas");
+    const spec = JSON.parse(figure.querySelector("script").textContent);
+    const colours = style("--series").split(" ");
+    const bars = spec.kind === "bar";
+    const whole = figure.querySelector(".range")?.getAttribute("aria-pressed") === "true";
+    Chart.getChart(canvas)?.destroy();
+    new Chart(canvas, {
+      type: spec.kind,
+      data: { datasets: spec.series.map((series, i) => dataset(series, i, spec, colours)) },
+      options: {
+        animation: false,
+        parsing: false,
+        normalized: true,
+        maintainAspectRatio: false,
+        interaction: { mode: sameX(spec.series) ? "index" : "nearest", axis: "x", intersect: false },
+        scales: {
+          x: axis(spec.xLabel, spec.logX, {
+            ...(bars ? {} : extent(spec.series)), offset: bars, grid: { display: !bars, offset: false },
+            ticks: { includeBounds: false, ...(spec.wholeX && { precision: 0 }) },
+          }),
+          y: axis(spec.yLabel, spec.logY, {
+            min: spec.yFrom === null || whole ? undefined : spec.yFrom, beginAtZero: bars && !spec.logY,
+            ticks: { includeBounds: false, ...(spec.wholeY && { precision: 0 }) },
+          }),
+        },
+        plugins: {
+          legend: { display: spec.series.length > 1, align: "start", labels: { color: style("--text"), boxWidth: 14, boxHeight: 2 } },
+          tooltip: {
+            callbacks: {
+              title: (items) => (items.length ? `${spec.xLabel || "x"} ${number(items[0].parsed.x)}` : ""),
+              label: (item) => ` ${item.dataset.label ? item.dataset.label + ": " : ""}${number(item.parsed.y)}`,
+            },
+          },
+        },
+      },
+    });
+  }
+
+  const charts = document.querySelectorAll(".chart");
+  if (charts.length) {
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    const drawAll = () => charts.forEach(draw);
+    drawAll();
+    darkMode.addEventListener("change", drawAll);
+  }
+  for (const button of document.querySelectorAll(".range")) {
+    button.addEventListener("click", () => {
+      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+      draw(button.closest(".chart"));
+    });
+  }
+
+  // ---- Two pictures and a handle -----------------------------------------------------------------------------------
+  for (const slider of document.querySelectorAll(".slider")) {
+    const stage = slider.querySelector(".stage");
+    const input = slider.querySelector("input");
+    const show = () => slider.style.setProperty("--cut", `${input.value}%`);
+    const follow = (event) => {
+      const box = stage.getBoundingClientRect();
+      input.value = (100 * (event.clientX - box.left)) / box.width;
+      show();
+    };
+    input.addEventListener("input", show);
+    input.addEventListener("keydown", (event) => { // the range's own step is fine enough for dragging, too fine for keys
+      const step = { ArrowLeft: -2, ArrowDown: -2, ArrowRight: 2, ArrowUp: 2 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      input.value = Number(input.value) + step;
+      show();
+    });
+    stage.addEventListener("pointerdown", (event) => {
+      stage.setPointerCapture(event.pointerId);
+      follow(event);
+    });
+    stage.addEventListener("pointermove", (event) => {
+      if (stage.hasPointerCapture(event.pointerId)) follow(event);
+    });
+    show(); // browsers restore the value of the range when a page is loaded again
+  }
+
+  // ---- One picture, large ------------------------------------------------------------------------------------------
+  const zoom = document.getElementById("zoom");
+
+  function enlarge(element, caption) {
+    zoom.querySelector(".stage").replaceChildren(element);
+    zoom.querySelector(".caption").textContent = caption;
+    zoom.showModal();
+  }
+
+  /** As many screen pixels a pixel as fit, a whole number unless the picture is larger than the screen. */
+  function wholeScale(width, height) {
+    return Math.max(1, Math.floor(Math.min((innerWidth * 0.96 - 40) / width, (innerHeight * 0.96 - 130) / height)));
+  }
+
+  zoom.addEventListener("click", (event) => {
+    if (!event.target.closest(".stage > *, .caption")) zoom.close();
+  });
+  for (const button of document.querySelectorAll(".enlarge")) {
+    button.addEventListener("click", () => {
+      const image = button.querySelector("img").cloneNode();
+      image.style.width = `${image.width * wholeScale(image.width, image.height)}px`;
+      const lines = [...button.parentElement.querySelectorAll("figcaption > *")];
+      enlarge(image, lines.map((line) => line.textContent).join(" · "));
+    });
+  }
+
+  // ---- Basis functions ---------------------------------------------------------------------------------------------
+  for (const basis of document.querySelectorAll(".basis")) {
+    const cells = basis.querySelector(".cells");
+    const output = basis.querySelector("output");
+    const caption = (cell) => `Latent ${cell.dataset.h} · pi ${cell.dataset.pi}`;
+    let current = null;
+
+    function select(cell) {
+      current?.classList.remove("current");
+      current = cell;
+      current.classList.add("current");
+      output.textContent = caption(cell);
+    }
+
+    function open(cell) {
+      const picture = cell.firstElementChild.cloneNode(true);
+      if (picture.tagName !== "I") return enlarge(picture, caption(cell));
+      const shape = getComputedStyle(cells);
+      const [rows, cols] = ["--rows", "--cols"].map((name) => Number(shape.getPropertyValue(name)));
+      const frame = document.createElement("div");
+      frame.className = cells.className;
+      frame.style.cssText = cells.style.cssText;
+      frame.style.setProperty("--zoom", Math.min(wholeScale(cols, rows), Math.ceil(480 / Math.max(rows, cols))));
+      frame.append(picture);
+      enlarge(frame, caption(cell));
+    }
+
+    cells.addEventListener("mouseover", (event) => {
+      const cell = event.target.closest("b");
+      if (cell) output.textContent = caption(cell);
+    });
+    cells.addEventListener("click", (event) => {
+      const cell = event.target.closest("b");
+      if (!cell) return;
+      select(cell);
+      open(cell);
+    });
+    cells.addEventListener("keydown", (event) => {
+      const all = [...cells.children];
+      const across = all.findIndex((cell) => cell.offsetTop > all[0].offsetTop);
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key];
+      if (step !== undefined) {
+        event.preventDefault();
+        const place = current ? all.indexOf(current) + step : 0;
+        select(all[Math.min(all.length - 1, Math.max(0, place))]);
+        current.scrollIntoView({ block: "nearest" });
+      } else if (event.key === "Enter" && current) {
+        open(current);
+      }
+    });
+  }
+})();

@@ -1,0 +1,195 @@
+"""A report in a real browser: report_browser_test.py PAGE.html, or report_browser_test.py SAMPLE_PROGRAM to make one first.
+
+With --screenshots FOLDER it also leaves pictures of the page there. Exit code 77: no browser here.
+"""
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    print("selenium is not installed: skipped")
+    sys.exit(77)
+
+driver_program = shutil.which("chromedriver")
+browser_program = shutil.which("chromium")
+if not driver_program or not browser_program:
+    print("chromium and chromium-driver are not installed: skipped")
+    sys.exit(77)
+
+
+def start(folder):
+    options = Options()
+    options.binary_location = browser_program
+    # A profile of our own: without it two tests at the same time, or a user's open browser, get into each other's way.
+    for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     f"--user-data-dir={folder}/profile"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(service=Service(driver_program), options=options)
+
+
+def view(browser, width, height, dark=False):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                            {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+    time.sleep(0.5)  # charts follow the size of the window a frame later
+
+
+def drawn(browser):
+    """Of every chart: how many pixels inside its axes have a colour of their own, as lines and bars do."""
+    return browser.execute_script("""
+      return [...document.querySelectorAll('.chart canvas')].map((canvas) => {
+        const area = Chart.getChart(canvas).chartArea, ratio = canvas.width / canvas.clientWidth;
+        const pixels = canvas.getContext('2d').getImageData(area.left * ratio, area.top * ratio,
+          (area.right - area.left) * ratio, (area.bottom - area.top) * ratio).data;
+        let any = 0, coloured = 0;
+        for (let i = 0; i < pixels.length; i += 4) {
+          if (pixels[i + 3] === 0) continue;
+          ++any;
+          if (Math.max(...pixels.slice(i, i + 3)) - Math.min(...pixels.slice(i, i + 3)) > 40) ++coloured;
+        }
+        return {title: canvas.closest('figure').querySelector('h3').textContent, any, coloured};
+      });""")
+
+
+def check_charts(browser):
+    for chart in drawn(browser):
+        assert chart["any"] > 100 and chart["coloured"] > 5, f"nothing drawn: {chart}"
+
+
+def check_range_buttons(browser):
+    for button in browser.find_elements(By.CSS_SELECTOR, ".range"):
+        lowest = "return Chart.getChart(arguments[0].closest('.chart').querySelector('canvas')).scales.y.min"
+        before = browser.execute_script(lowest, button)
+        browser.execute_script("arguments[0].click()", button)
+        assert browser.execute_script(lowest, button) < before, "the whole range starts no lower"
+        browser.execute_script("arguments[0].click()", button)
+        assert browser.execute_script(lowest, button) == before, "the detail does not come back"
+
+
+def check_sliders(browser):
+    for slider in browser.find_elements(By.CSS_SELECTOR, ".slider"):
+        handle = slider.find_element(By.CSS_SELECTOR, "input")
+        stage = slider.find_element(By.CSS_SELECTOR, ".stage")
+
+        def clip():
+            return browser.execute_script(
+                "return getComputedStyle(arguments[0].querySelector('.above')).clipPath", slider)
+
+        middle = clip()
+        browser.execute_script("arguments[0].value = 20; arguments[0].dispatchEvent(new Event('input'))", handle)
+        left = clip()
+        assert left != middle, f"the slider does not move: {left}"
+        browser.execute_script("arguments[0].focus()", handle)
+        handle.send_keys(Keys.ARROW_RIGHT)
+        assert clip() != left, "the arrow key does not move the slider"
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", stage)
+        actions = webdriver.ActionChains(browser)
+        actions.move_to_element(stage).click_and_hold().move_by_offset(stage.size["width"] // 4, 0).release().perform()
+        value = float(handle.get_property("value"))
+        assert abs(value - 75) < 1, f"dragged to three quarters, the slider stands at {value}"
+        browser.execute_script("arguments[0].value = 50; arguments[0].dispatchEvent(new Event('input'))", handle)
+
+
+def check_enlarging(browser):
+    """A click on a picture or a basis function opens the dialog, Escape closes it."""
+    is_open = "return document.getElementById('zoom').open"
+    for place in (".enlarge", ".tiles .cells b", ".traces .cells b"):
+        for element in browser.find_elements(By.CSS_SELECTOR, place)[:1]:
+            browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            element.click()
+            assert browser.execute_script(is_open), f"{place} does not enlarge"
+            box = browser.execute_script(
+                "const b = document.querySelector('#zoom .stage').lastElementChild.getBoundingClientRect();"
+                "return [b.width, b.height]")
+            assert min(box) > 100, f"{place} is enlarged to {box} only"
+            webdriver.ActionChains(browser).send_keys(Keys.ESCAPE).perform()
+            assert not browser.execute_script(is_open), "Escape does not close the dialog"
+    for cells in browser.find_elements(By.CSS_SELECTOR, ".cells")[:1]:
+        browser.execute_script("arguments[0].focus()", cells)
+        cells.send_keys(Keys.ARROW_RIGHT)
+        assert len(cells.find_elements(By.CSS_SELECTOR, ".current")) == 1, "arrow keys do not select a basis function"
+        browser.execute_script("arguments[0].blur()", cells)
+
+
+def check_silence(browser):
+    # Reading the canvases back is our doing, not the page's.
+    log = [entry for entry in browser.get_log("browser") if "willReadFrequently" not in entry["message"]]
+    assert not log, f"the console says {log}"
+    loaded = browser.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert not [name for name in loaded if not name.startswith("data:")], f"resources: {loaded}"
+    requests = [entry["message"] for entry in browser.get_log("performance")
+                if '"Network.requestWillBeSent"' in entry["message"] and '"url":"http' in entry["message"]]
+    assert not requests, f"network requests: {requests}"
+
+
+def check_pictures(browser):
+    broken = browser.execute_script("""
+      document.querySelectorAll('img').forEach((image) => { image.loading = 'eager'; });
+      return [...document.images].filter((image) => !image.alt || (image.complete && !image.naturalWidth)).length""")
+    assert broken == 0, f"{broken} pictures are broken or have no alternative text"
+
+
+def check_phone(browser):
+    view(browser, 390, 800)
+    # scrollWidth alone would follow a viewport that a too wide page has stretched
+    widths = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+    assert max(widths) <= 390, f"a phone of 390 pixels scrolls sideways: {widths}"
+
+
+def check_dark(browser):
+    background = "return getComputedStyle(document.body).backgroundColor"
+    view(browser, 1280, 900)
+    light = browser.execute_script(background)
+    view(browser, 1280, 900, dark=True)
+    assert browser.execute_script(background) != light, "dark mode looks like light mode"
+    check_charts(browser)
+
+
+def screenshots(browser, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, width, dark in (("desktop", 1280, False), ("dark", 1280, True), ("phone", 390, False)):
+        view(browser, width, 900, dark)
+        height = browser.execute_script("return document.documentElement.scrollHeight")
+        view(browser, width, height, dark)
+        browser.save_screenshot(str(folder / f"{name}.png"))
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("page", type=pathlib.Path)
+parser.add_argument("--screenshots", type=pathlib.Path)
+arguments = parser.parse_args()
+with tempfile.TemporaryDirectory() as work:
+    page = arguments.page.resolve()
+    if page.suffix != ".html":
+        program, page = page, pathlib.Path(work) / "sample.html"
+        subprocess.run([program, page], check=True)
+    browser = start(work)
+    try:
+        view(browser, 1280, 900)
+        browser.get(page.as_uri())
+        check_charts(browser)
+        check_range_buttons(browser)
+        check_sliders(browser)
+        check_enlarging(browser)
+        check_pictures(browser)
+        check_dark(browser)
+        check_phone(browser)
+        check_charts(browser)
+        if arguments.screenshots:
+            screenshots(browser, arguments.screenshots)
+        check_silence(browser)
+    finally:
+        browser.quit()
+print("the page draws, moves and stays silent")
