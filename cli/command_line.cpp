@@ -86,7 +86,10 @@ CommandLine::CommandLine(Command command, std::vector<std::string> words) {
   std::vector<std::pair<const Option*, CLI::Option*>> parsed;
   for (const Option* option : options_of(command)) {
     CLI::Option* flag = option->is_switch() ? app.add_flag(flag_names(*option)) : app.add_option(flag_names(*option));
-    flag->take_last();
+    if (option->several)
+      flag->expected(-1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    else
+      flag->take_last();
     parsed.emplace_back(option, flag);
   }
 
@@ -106,11 +109,11 @@ CommandLine::CommandLine(Command command, std::vector<std::string> words) {
   if (app.remaining_size() > 0) refuse(command, app.remaining());
 
   for (const auto& [option, flag] : parsed) {
-    if (flag->count() > 0) values_.emplace_back(option, flag->results().back());
+    if (flag->count() > 0) values_.emplace_back(option, flag->results());
   }
   const auto config =
       std::find_if(values_.begin(), values_.end(), [](const auto& v) { return v.first->name == "config"; });
-  if (config != values_.end()) read_config(command, std::string(config->second));
+  if (config != values_.end()) read_config(command, std::string(config->second.back()));
   apply(settings);
   for (const Option* option : options_of(command)) {
     if (!option->required || given(option->name)) continue;
@@ -148,12 +151,12 @@ void CommandLine::read_config(Command command, const std::string& path) {
       for (const Option* option : options) names.push_back(option->name);
       throw UsageError(fmt::format("{}: unknown key '{}'{}", path, item.name, suggestion(key, names)));
     }
-    if (item.inputs.size() != 1)
+    if (item.inputs.size() != 1 && !((*found)->several && !item.inputs.empty()))
       throw UsageError(fmt::format("{}: '{}' has {} values; one is expected", path, item.name, item.inputs.size()));
     if (given(key)) continue;
-    values_.emplace_back(*found, item.inputs.front());
+    values_.emplace_back(*found, item.inputs);
     try {
-      (*found)->set(settings, item.inputs.front());
+      (*found)->set(settings, item.inputs);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}", path, error.what()));
     }
@@ -165,7 +168,7 @@ bool CommandLine::given(const std::string& name) const {
 }
 
 void CommandLine::apply(Settings& target) const {
-  for (const auto& [option, text] : values_) option->set(target, text);
+  for (const auto& [option, texts] : values_) option->set(target, texts);
 }
 
 }  // namespace gsc::cli

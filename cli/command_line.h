@@ -24,7 +24,7 @@ class CommandLine {
  private:
   void read_config(Command command, const std::string& path);
 
-  std::vector<std::pair<const Option*, std::string>> values_;
+  std::vector<std::pair<const Option*, std::vector<std::string>>> values_;
 };
 
 /// ". Did you mean ...?" for the nearest of `names`, or "." if none is near.

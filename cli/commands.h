@@ -10,6 +10,9 @@ constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2, kInterrupted = 130;
 int run_fit(const CommandLine& line);
 int run_infer(const CommandLine& line);
 int run_sample(const CommandLine& line);
+int run_denoise(const CommandLine& line);
+int run_separate(const CommandLine& line);
+int run_report(const CommandLine& line);
 int run_info(const CommandLine& line);
 
 }  // namespace gsc::cli

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 
+#include "basis_text.h"
 #include "checks.h"
 #include "commands.h"
 #include "interrupts.h"
+#include "learning_report.h"
 #include "metrics.h"
 #include "progress.h"
 
@@ -85,10 +87,11 @@ std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
 void check_outputs(const Settings& settings) {
   check_output("output", settings.output, {".h5", ".hdf5"});
   check_output("checkpoint", settings.checkpoint, {".h5", ".hdf5"});
+  check_output("report", settings.report, {".html", ".htm"});
   if (settings.metrics != "-") check_output("metrics", settings.metrics);
-  check_distinct({settings.output, settings.metrics});
-  check_distinct({settings.checkpoint, settings.metrics});
-  for (const std::string* output : {&settings.output, &settings.checkpoint, &settings.metrics})
+  check_distinct({settings.output, settings.metrics, settings.report});
+  check_distinct({settings.checkpoint, settings.metrics, settings.report});
+  for (const std::string* output : {&settings.output, &settings.checkpoint, &settings.metrics, &settings.report})
     check_not_input(*output, settings.data);
 }
 
@@ -122,6 +125,7 @@ int run_fit(const CommandLine& line) {
   const std::unique_ptr<Data> data = open_data(settings.data);
   if (checkpoint) check_dimensions(*data, checkpoint->model, settings.resume);
   if (start) check_dimensions(*data, *start, settings.init);
+  if (!settings.show_basis.empty()) parse_shape(settings.show_basis, data->cols());
   progress.say(announcement(*data, settings.fit));
   if (!note.empty()) progress.say(note);
 
@@ -136,8 +140,11 @@ int run_fit(const CommandLine& line) {
     progress.warn(fmt::format("interrupted after iteration {}; {}", result.last().iteration, saved));
     return kInterrupted;
   }
-  save_model(settings.output, {result.state, settings.fit, GSC_VERSION});
+  const ModelFile file{result.state, settings.fit, GSC_VERSION};
+  save_model(settings.output, file);
   write_metrics(settings.metrics, fit_metrics(settings, *data, result));
+  if (!settings.report.empty())
+    write_learning_report(settings.report, "Model of " + settings.data, file, settings.show_basis);
   progress.say(fit_summary(result, static_cast<double>(data->rows())));
   progress.say(fmt::format("wrote {}", settings.output));
   return kDone;

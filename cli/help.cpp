@@ -38,6 +38,21 @@ const std::vector<CommandText>& command_texts() {
        "Draws data from a model, or makes artificial data to try things out.",
        "  gsc sample model.h5 -n 1000 -o draws.npy\n"
        "  gsc sample --generator bars --latents 10 -n 1000 -o bars.npy --save-model truth.h5\n"},
+      {kDenoise, "denoise", "IN -o OUT [options]", "denoise a picture",
+       "Learns a model from the noisy picture alone, noise level included, and replaces every patch by its posterior "
+       "mean.",
+       "  gsc denoise photo.png -o clean.png\n"
+       "  gsc denoise photo.png -o clean.png --std std.tif --report report.html --quality best\n"
+       "  gsc denoise house.png -o out.png --add-noise 25      (experiment: add noise, denoise, compare)\n"},
+      {kSeparate, "separate", "MIX... -o DIR [options]", "find the sources in a mixture",
+       "Blind source separation: learns how several channels mix unknown sources, and writes the sources.",
+       "  gsc separate recording.wav -o out\n"
+       "  gsc separate left.wav right.wav -o out --restarts 20\n"
+       "  gsc separate mix.npy -o out --offset 1000 --samples 500 --noise diagonal\n"
+       "  gsc separate --sources speech.mat --mix orthogonal --samples 500 -o out     (experiment)\n"},
+      {kReport, "report", "MODEL -o FILE.html", "a page about a model",
+       "Writes a page about a model: how it was learned, and its basis functions.",
+       "  gsc report model.h5 -o model.html --show-basis 8x8\n"},
       {kInfo, "info", "FILE [--json]", "what is in a file", "Tells what is in a model file or a table of numbers.",
        "  gsc info model.h5\n"
        "  gsc info recording.mat:x\n"},
@@ -76,7 +91,7 @@ std::string general_help() {
       "amplitude of its own, plus noise. Learning is truncated EM.\n\n"
       "Usage: gsc COMMAND ...\n\n";
   for (const CommandText& text : command_texts())
-    help += fmt::format("  gsc {:<7} {:<33} {}\n", text.name, text.arguments, text.title);
+    help += fmt::format("  gsc {:<8} {:<33} {}\n", text.name, text.arguments, text.title);
   help +=
       "\nA first try, without data of your own:\n\n"
       "  gsc sample --generator bars --latents 10 -n 1000 -o bars.npy\n"

@@ -28,6 +28,12 @@ int run(Command command, std::vector<std::string> words) {
       return run_infer(line);
     case kSample:
       return run_sample(line);
+    case kDenoise:
+      return run_denoise(line);
+    case kSeparate:
+      return run_separate(line);
+    case kReport:
+      return run_report(line);
     case kInfo:
       return run_info(line);
   }

@@ -28,7 +28,19 @@ inline constexpr std::array kWords<SlabType>{SlabType::diagonal, SlabType::full}
 template <>
 inline constexpr std::array kWords<Update>{Update::exact, Update::paper};
 template <>
+inline constexpr std::array kWords<Quality>{Quality::fast, Quality::standard, Quality::best};
+template <>
+inline constexpr std::array kWords<PatchMean>{PatchMean::remove, PatchMean::keep};
+template <>
+inline constexpr std::array kWords<PatchWeights>{PatchWeights::equal, PatchWeights::certainty};
+template <>
+inline constexpr std::array kWords<Init>{Init::random, Init::data};
+template <>
+inline constexpr std::array kWords<PixelDepth>{PixelDepth::bits8, PixelDepth::bits16, PixelDepth::real32};
+template <>
 inline constexpr std::array kWords<Generator>{Generator::bars, Generator::laplace, Generator::cauchy};
+template <>
+inline constexpr std::array kWords<ChannelsIn>{ChannelsIn::rows, ChannelsIn::columns};
 
 template <class E>
 std::string joined_words(std::string_view separator) {

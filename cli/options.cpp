@@ -8,7 +8,7 @@ namespace gsc::cli {
 namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
-                     *kWrite = "What to write", *kRun = "Run";
+                     *kSignals = "Signals", *kPictures = "Pictures", *kWrite = "What to write", *kRun = "Run";
 
 template <class T>
 struct Inner {
@@ -18,6 +18,11 @@ template <class T>
 struct Inner<std::optional<T>> {
   using Type = T;
 };
+
+template <class T>
+inline constexpr bool kIsList = false;
+template <class T>
+inline constexpr bool kIsList<std::vector<T>> = true;
 
 /// A row of the table in the making.
 struct Row : Option {
@@ -53,8 +58,15 @@ Row row(std::string name, std::string value, unsigned commands, std::string grou
   result.commands = commands;
   result.group = std::move(group);
   result.help = std::move(help);
-  result.set = [name, field](Settings& settings, const std::string& text) {
-    field(settings) = parse_value<Value>(name, text);
+  result.several = kIsList<Value>;
+  result.set = [name, field](Settings& settings, const std::vector<std::string>& texts) {
+    if constexpr (kIsList<Value>) {
+      field(settings).clear();
+      for (const std::string& text : texts)
+        field(settings).push_back(parse_value<typename Value::value_type>(name, text));
+    } else {
+      field(settings) = parse_value<Value>(name, texts.back());
+    }
   };
   result.get = [field](const Settings& settings) { return value_json(field(settings)); };
   return result;
@@ -65,39 +77,78 @@ std::vector<Option> make_table() {
   using S = Settings;
   using F = FitOptions;
   using I = InferenceOptions;
+  using P = SeparateSettings;
   const auto fit = &S::fit;
   const auto inference = &F::inference;
+  const auto separate = &S::separate;
+  using N = DenoiseSettings;
+  using O = DenoiseOptions;
+  const auto denoise = &S::denoise;
+  const auto chosen = &N::options;
   const unsigned both = kFit | kInfer;
   return {
-      row("model", "MODEL", kInfer, kFiles, "model file written by gsc fit", &S::model).argument().needed(),
+      row("model", "MODEL", kInfer | kReport, kFiles, "model file written by gsc fit", &S::model).argument().needed(),
+      row("output", "FILE.html", kReport, kFiles, "where the page goes", &S::output).needed("o"),
       row("model", "MODEL", kSample, kFiles, "model file to draw from; or use --generator", &S::model).argument(),
       row("file", "FILE", kInfo, kFiles, "a model file, or a table of numbers", &S::model).argument().needed(),
       row("data", "DATA", both, kFiles,
           "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.h5:/path", &S::data)
           .argument()
           .needed(),
+      row("mixture", "MIX...", kSeparate, kFiles,
+          "the channels: a table as gsc fit takes it, a sound file of several channels, or several mono sound files",
+          separate, &P::files)
+          .argument()
+          .left_out("see --sources"),
+      row("picture", "IN", kDenoise, kFiles, "the noisy picture: PNG, TIFF, JPEG, PGM or PPM", denoise, &N::picture)
+          .argument()
+          .needed(),
+      row("output", "OUT", kDenoise, kFiles, "where the denoised picture goes: .png, .tif, .jpg, .pgm or .ppm",
+          &S::output)
+          .needed("o"),
+      row("std", "FILE", kDenoise, kFiles, "also write each pixel's posterior standard deviation; .tif keeps fractions",
+          denoise, &N::std),
+      row("clean", "REF", kDenoise, kFiles, "the clean picture, if known: PSNR and SSIM are told", denoise, &N::clean),
+      row("keep-noisy", "FILE", kDenoise, kFiles, "with --add-noise: also write the noisy picture", denoise,
+          &N::keep_noisy),
       row("output", "MODEL.h5", kFit, kFiles, "where the learned model goes", &S::output).needed("o"),
       row("output", "OUT", kInfer, kFiles, "where the posterior goes: .npz or .h5", &S::output).needed("o"),
       row("output", "OUT", kSample, kFiles, "where the data goes: .npy, .npz, .csv, .tsv or .h5", &S::output)
           .needed("o"),
+      row("output", "DIR", kSeparate, kFiles,
+          "folder for sources.npy, mixing.npy, model.h5, metrics.json and sound; made if missing", &S::output)
+          .needed("o"),
+      row("sources", "REF", kSeparate, kFiles,
+          "an experiment instead of MIX: mix these known sources, separate them, and compare", separate, &P::sources),
       row("checkpoint", "FILE.h5", kFit, kFiles, "save the state of learning here now and then, and on Ctrl-C",
           &S::checkpoint),
       row("checkpoint-every", "K", kFit, kFiles, "iterations between two checkpoints", &S::checkpoint_every),
       row("resume", "FILE.h5", kFit, kFiles,
           "go on from a checkpoint (or model) with its options; --iterations is the new total", &S::resume),
-      row("metrics", "FILE.json", both, kFiles, "write figures about the run as JSON; - is standard output",
-          &S::metrics),
-      row("config", "FILE.toml", both | kSample, kFiles, "read options from a file; the command line wins", &S::config),
+      row("save-model", "MODEL.h5", kDenoise, kFiles, "also write the (first) model that was learned", &S::save_model),
+      row("report", "FILE.html", kFit | kDenoise | kSeparate, kFiles,
+          "write a page with charts, basis functions and results", &S::report),
+      row("metrics", "FILE.json", both | kSeparate | kDenoise, kFiles,
+          "write figures about the run as JSON; - is standard output", &S::metrics),
+      row("config", "FILE.toml", both | kSample | kSeparate | kDenoise, kFiles,
+          "read options from a file; the command line wins", &S::config),
 
       row("generator", "", kSample, kModel, "artificial data instead of a model's", &S::generator)
           .left_out("draw from MODEL"),
       row("latents", "N", kFit, kModel, "how many basis functions to learn", fit, &F::latents),
+      row("latents", "N", kDenoise, kModel, "how many basis functions to learn", denoise, chosen, &O::latents)
+          .left_out("by --quality, fewer for small pictures"),
+      row("init", "", kDenoise, kModel, "start from random numbers or from patches", denoise, chosen, &O::init)
+          .left_out("patches of the smoothed picture"),
+      row("latents", "N", kSeparate, kModel, "how many sources to look for", fit, &F::latents)
+          .left_out("as many as channels"),
       row("latents", "N", kSample, kModel, "with --generator: how many basis functions (even for bars)", fit,
           &F::latents)
           .left_out("10"),
-      row("noise", "", kFit, kModel, "noise of the data: one variance, one per dimension, or a covariance", fit,
-          &F::noise),
-      row("slab", "", kFit, kModel, "amplitudes of the latents: independent, or with a covariance", fit, &F::slab),
+      row("noise", "", kFit | kSeparate, kModel, "noise of the data: one variance, one per dimension, or a covariance",
+          fit, &F::noise),
+      row("slab", "", kFit | kSeparate, kModel, "amplitudes of the latents: independent, or with a covariance", fit,
+          &F::slab),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
       row("noise-std", "S", kSample, kModel, "with --generator: standard deviation of the noise", &S::noise_std)
@@ -105,13 +156,23 @@ std::vector<Option> make_table() {
       row("perturbation", "P", kSample, kModel,
           "laplace, cauchy: how far the basis is from orthogonal, as a standard deviation", &S::perturbation),
 
-      row("candidates", "N", both, kInference, "latents per data point that may be active together", fit, inference,
-          &I::candidates)
+      row("candidates", "N", both | kSeparate, kInference, "latents per data point that may be active together", fit,
+          inference, &I::candidates)
           .left_out("10, or all if fewer")
           .as_learned(),
       row("max-active", "N", both, kInference, "most latents active at once", fit, inference, &I::max_active)
           .left_out("5, or all candidates if fewer")
           .as_learned(),
+      row("candidates", "N", kDenoise, kInference, "latents per patch that may be active together", denoise, chosen,
+          &O::candidates)
+          .left_out("by --quality"),
+      row("max-active", "N", kDenoise, kInference, "most latents active at once", denoise, chosen, &O::max_active)
+          .left_out("by --quality"),
+      row("selection", "", kDenoise, kInference,
+          "candidates are the best alone, or half of them the best given the others", denoise, chosen, &O::selection),
+      row("precision", "", kDenoise, kInference, "of the sums over states", denoise, chosen, &O::precision),
+      row("max-active", "N", kSeparate, kInference, "most latents active at once", fit, inference, &I::max_active)
+          .left_out("all candidates"),
       row("selection", "", both, kInference, "candidates are the best alone, or half of them the best given the others",
           fit, inference, &I::selection)
           .as_learned(),
@@ -119,15 +180,65 @@ std::vector<Option> make_table() {
           fmt::format("states considered: those of the candidates, or all (up to {} latents)", kMaxExactLatents), fit,
           inference, &I::method)
           .as_learned(),
+      row("method", "", kSeparate, kInference,
+          fmt::format("states considered: those of the candidates, or all (up to {} latents)", kMaxExactLatents), fit,
+          inference, &I::method)
+          .left_out("exact up to 12 latents, else truncated; truncated if --candidates or --max-active is given"),
       row("precision", "", both, kInference, "of the sums over states; single is faster", fit, inference, &I::precision)
           .as_learned(),
 
       row("iterations", "N", kFit, kLearning, "most EM iterations", fit, &F::iterations),
-      row("tolerance", "T", kFit, kLearning,
+      row("restarts", "R", kSeparate, kLearning,
+          "random starts with seeds --seed, --seed + 1, ...; the best free energy wins", separate, &P::restarts),
+      row("iterations", "N", kDenoise, kLearning, "EM iterations", denoise, chosen, &O::iterations)
+          .left_out("by --quality"),
+      row("iterations", "N", kSeparate, kLearning, "most EM iterations of each start", fit, &F::iterations)
+          .left_out("350"),
+      row("tolerance", "T", kFit | kSeparate, kLearning,
           "stop when the free energy changes by less than this part of itself; 0: never", fit, &F::tolerance),
       row("noise-update", "", kFit, kLearning, "paper: the printed formula, which over-estimates the noise", fit,
           &F::noise_update),
       row("slab-update", "", kFit, kLearning, "paper: the printed formula for a full slab", fit, &F::slab_update),
+
+      row("quality", "", kDenoise, kPictures, "sets patch, latents, candidates, iterations and models, where left out",
+          denoise, chosen, &O::quality),
+      row("patch", "P", kDenoise, kPictures, "patches of P x P pixels", denoise, chosen, &O::patch)
+          .left_out("8, 10 or 12, by the noise"),
+      row("stride", "N", kDenoise, kPictures, "pixels from one patch to the next, in the final averaging", denoise,
+          chosen, &O::stride)
+          .left_out("1"),
+      row("patch-mean", "", kDenoise, kPictures, "take each patch's mean out before learning, or keep it (the paper)",
+          denoise, chosen, &O::patch_mean)
+          .left_out("remove; further models alternate"),
+      row("weights", "", kDenoise, kPictures, "of overlapping patches: equal, or by how certain each is", denoise,
+          chosen, &O::weights),
+      row("models", "N", kDenoise, kPictures, "models to learn, of different patches; their pictures are averaged",
+          denoise, chosen, &O::models)
+          .left_out("by --quality"),
+      row("train-patches", "N", kDenoise, kPictures, "learn on so many random patches where there are more", denoise,
+          chosen, &O::train_patches),
+      row("add-noise", "SIGMA", kDenoise, kPictures,
+          "IN is clean: add noise of this standard deviation first, and compare with IN", denoise, &N::add_noise),
+      row("clip", "", kDenoise, kPictures, "with --add-noise: round and clip the noisy picture to its range", denoise,
+          &N::clip),
+      row("noise-seed", "K", kDenoise, kPictures, "with --add-noise: seed of the noise", denoise, &N::noise_seed),
+      row("depth", "", kDenoise, kPictures, "bits of the output", denoise, &N::depth).left_out("as the input"),
+
+      row("channels-in", "", kSeparate, kSignals, "where the channels of a table are", separate, &P::channels_in)
+          .left_out("guessed: more samples than channels"),
+      row("offset", "N", kSeparate, kSignals, "samples to leave out at the beginning", separate, &P::offset),
+      row("samples", "N", kSeparate, kSignals, "consecutive samples to use", separate, &P::samples)
+          .left_out("all that follow"),
+      row("normalise", "", kSeparate, kSignals,
+          "give every channel (with --sources: every source, before mixing) zero mean and unit variance", separate,
+          &P::normalise),
+      row("mix", "orthogonal|SIGMA", kSeparate, kSignals,
+          "with --sources: a random orthogonal mixing matrix, or one plus N(0, SIGMA) in every entry", separate,
+          &P::mix),
+      row("add-noise", "S", kSeparate, kSignals, "with --sources: standard deviation of noise added to the mixture",
+          separate, &P::add_noise),
+      row("mix-seed", "K", kSeparate, kSignals, "with --sources: seed of mixing matrix and noise", separate,
+          &P::mix_seed),
 
       row("count", "N", kSample, kWrite, "how many data points to draw", &S::count).needed("n"),
       row("with-latents", "", kSample, kWrite, "also write spikes and slabs; laplace, cauchy: the mixing matrix",
@@ -136,14 +247,18 @@ std::vector<Option> make_table() {
       row("variance", "", kInfer, kWrite, "also write posterior variances", &S::variance),
       row("states", "K", kInfer, kWrite, "also write the K most probable states of each data point", &S::states),
       row("with-candidates", "", kInfer, kWrite, "also write which latents were candidates", &S::with_candidates),
+      row("show-basis", "ROWSxCOLS", kFit | kReport, kWrite,
+          "draw basis functions in the page as pictures of that size", &S::show_basis)
+          .left_out("squares where the dimensions allow, else traces"),
       row("json", "", kInfo, kWrite, "print JSON", &S::json),
       row("show-basis", "ROWSxCOLS", kInfo, kWrite, "also draw the basis functions of a model as pictures of that size",
           &S::show_basis),
 
-      row("seed", "N", kFit | kSample, kRun, "same seed, options and threads: same result", fit, &F::seed),
-      row("threads", "N", both, kRun, "processor cores to use", fit, inference, &I::threads)
+      row("seed", "N", kFit | kSample | kSeparate | kDenoise, kRun, "same seed, options and threads: same result", fit,
+          &F::seed),
+      row("threads", "N", both | kSeparate | kDenoise, kRun, "processor cores to use", fit, inference, &I::threads)
           .left_out("OMP_NUM_THREADS, else all physical cores"),
-      row("quiet", "", both | kSample, kRun, "print nothing but errors", &S::quiet),
+      row("quiet", "", both | kSample | kSeparate | kDenoise | kReport, kRun, "print nothing but errors", &S::quiet),
   };
 }
 
@@ -160,6 +275,12 @@ std::string_view to_string(Generator generator) {
   }
   return "";
 }
+
+std::string_view to_string(PixelDepth depth) {
+  return depth == PixelDepth::bits8 ? "8" : depth == PixelDepth::bits16 ? "16" : "float";
+}
+
+std::string_view to_string(ChannelsIn channels_in) { return channels_in == ChannelsIn::rows ? "rows" : "columns"; }
 
 std::string Option::default_text(Command command) const {
   if (required) return "required";
@@ -186,7 +307,7 @@ std::vector<const Option*> options_of(Command command) {
 Json options_json(Command command, const Settings& settings) {
   Json json = Json::object();
   for (const Option* option : options_of(command)) {
-    if (option->group != kModel && option->group != kInference && option->group != kLearning) continue;
+    if (option->group == kFiles || option->group == kWrite || option->group == kRun) continue;
     std::string key = option->name;
     std::replace(key.begin(), key.end(), '-', '_');
     json[key] = option->get(settings);

@@ -2,6 +2,7 @@
 // Every option of the program, declared once. Flags, the config file, help, the table in docs/cli.md and the
 // "options" of the metrics all come from option_table().
 
+#include <gsc/denoise.h>
 #include <gsc/fit.h>
 
 #include <functional>
@@ -15,10 +16,39 @@ namespace gsc::cli {
 using Json = nlohmann::ordered_json;
 
 /// Bits, so that an option can say which commands have it.
-enum Command : unsigned { kFit = 1, kInfer = 2, kSample = 4, kInfo = 8 };
+enum Command : unsigned { kFit = 1, kInfer = 2, kSample = 4, kInfo = 8, kDenoise = 16, kSeparate = 32, kReport = 64 };
 
 enum class Generator { bars, laplace, cauchy };
 std::string_view to_string(Generator generator);
+enum class ChannelsIn { rows, columns };
+std::string_view to_string(ChannelsIn channels_in);
+std::string_view to_string(PixelDepth depth);
+
+/// What only gsc separate has.
+struct SeparateSettings {
+  std::vector<std::string> files;         ///< the mixture: a table, or sound files
+  std::optional<ChannelsIn> channels_in;  ///< none: guessed
+  Index offset = 0;                       ///< samples left out at the beginning
+  std::optional<Index> samples;           ///< none: all that follow
+  bool normalise = false;
+  int restarts = 10;
+  std::string sources;  ///< an experiment: known sources, to be mixed here
+  std::string mix;      ///< "orthogonal", or a perturbation
+  double add_noise = 0;
+  std::uint64_t mix_seed = 1;
+};
+
+/// What only gsc denoise has.
+struct DenoiseSettings {
+  std::string picture;
+  std::string clean;  ///< the truth, to compare with
+  std::optional<double> add_noise;
+  bool clip = false;
+  std::uint64_t noise_seed = 1;
+  std::string keep_noisy, std;  ///< pictures to write
+  std::optional<PixelDepth> depth;
+  DenoiseOptions options;  ///< seed and threads are those of the program
+};
 
 /// What the user asked for, with the defaults in place.
 struct Settings {
@@ -31,6 +61,7 @@ struct Settings {
   std::string checkpoint;
   std::string resume;
   std::string save_model;
+  std::string report;
 
   FitOptions fit;             ///< infer uses fit.inference; sample fit.seed and fit.latents
   std::string init = "data";  ///< random, data or a model file
@@ -46,6 +77,9 @@ struct Settings {
   double perturbation = 0;
   bool with_latents = false;
 
+  SeparateSettings separate;
+  DenoiseSettings denoise;
+
   bool json = false;
   std::string show_basis;  ///< "8x8"
   bool quiet = false;
@@ -57,12 +91,14 @@ struct Option {
   unsigned commands = 0;
   std::string group;  ///< heading in help
   std::string help;   ///< one line
-  /// Throws UsageError if the text is not a value of the option's type.
-  std::function<void(Settings&, const std::string&)> set;
+  /// Takes the last of the texts, or all if the option takes several. Throws UsageError if one is not a value of the
+  /// option's type.
+  std::function<void(Settings&, const std::vector<std::string>&)> set;
   std::function<Json(const Settings&)> get;
 
   std::string letter;       ///< short form, as in -o
   bool positional = false;  ///< an argument, given without its name
+  bool several = false;     ///< may be given more than once, and all count
   bool required = false;
   std::string if_left_out;  ///< where the default is not just a value
   bool from_model = false;  ///< infer takes it from the model file if left out

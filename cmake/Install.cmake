@@ -1,7 +1,7 @@
-# `cmake --install` gives a package that another project finds with find_package(gsc): targets gsc::core and gsc::io.
+# `cmake --install` gives a package that another project finds with find_package(gsc): targets gsc::core, gsc::io, gsc::tasks.
 include(CMakePackageConfigHelpers)
 # gsc_warnings is a build-only interface, but static libraries export what they link.
-install(TARGETS gsc_core gsc_io gsc_warnings EXPORT gscTargets)
+install(TARGETS gsc_core gsc_io gsc_tasks gsc_warnings EXPORT gscTargets)
 install(DIRECTORY include/gsc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT gscTargets NAMESPACE gsc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gsc)
 configure_package_config_file(cmake/gscConfig.cmake.in gscConfig.cmake

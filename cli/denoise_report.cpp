@@ -1,0 +1,142 @@
+#include "denoise_report.h"
+
+#include <fmt/format.h>
+#include <gsc/metrics.h>
+#include <gsc/report.h>
+
+#include <cmath>
+
+#include "learning_report.h"
+#include "progress.h"
+
+namespace gsc::cli {
+namespace {
+
+const IterationReport& last_row(const DenoisingRun& run) { return run.denoised.learned.front().fit.last(); }
+
+/// clean - denoised around mid-grey, stretched four times.
+Picture difference(const Picture& a, const Picture& b, double peak) {
+  Picture result = a;
+  for (std::size_t c = 0; c < a.channels.size(); ++c)
+    result.channels[c] = (4 * (a.channels[c] - b.channels[c])).array() + peak / 2;
+  return result;
+}
+
+std::string scores_text(double psnr, double ssim) { return fmt::format("PSNR {:.2f} dB, SSIM {:.3f}", psnr, ssim); }
+
+}  // namespace
+
+DenoisingScore score_of(const DenoisingRun& run) {
+  const double peak = run.clean->peak();
+  return {psnr(*run.clean, run.noisy, peak), psnr(*run.clean, run.denoised.picture, peak),
+          ssim(*run.clean, run.noisy, peak), ssim(*run.clean, run.denoised.picture, peak)};
+}
+
+Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
+  const Denoised::Learned& main = run.denoised.learned.front();
+  double iterations = 0, learning = 0;
+  Json models = Json::array();
+  for (const Denoised::Learned& learned : run.denoised.learned) {
+    iterations += learned.fit.last().iteration;
+    learning += learned.fit.seconds;
+    models.push_back({{"patch", learned.patch},
+                      {"patch_mean", to_string(learned.patch_mean)},
+                      {"latents", learned.options.latents},
+                      {"candidates", learned.options.inference.candidates},
+                      {"max_active", learned.options.inference.max_active},
+                      {"iterations", learned.fit.last().iteration},
+                      {"free_energy", learned.fit.last().free_energy},
+                      {"noise_std", learned.fit.last().noise_std},
+                      {"seconds_learning", learned.fit.seconds},
+                      {"seconds_inferring", learned.seconds_inferring}});
+  }
+  Json trace = Json::array();
+  for (const IterationReport& row : main.fit.state.history) trace.push_back(row.free_energy);
+  Json json{{"command", "denoise"},
+            {"version", GSC_VERSION},
+            {"seed", settings.fit.seed},
+            {"threads", thread_count(settings.fit.inference.threads)},
+            {"seconds", run.seconds},
+            {"seconds_per_iteration", iterations > 0 ? learning / iterations : 0},
+            {"iterations", main.fit.last().iteration},
+            {"free_energy", main.fit.last().free_energy},
+            {"free_energy_trace", trace},
+            {"noise_std", main.fit.last().noise_std},
+            {"noise_estimate", run.denoised.noise_estimate},
+            {"mean_active", main.fit.last().mean_active},
+            {"latents_in_use", main.fit.last().latents_in_use},
+            {"height", run.noisy.height()},
+            {"width", run.noisy.width()},
+            {"channels", run.noisy.channels.size()},
+            {"models", models},
+            {"options", options_json(kDenoise, settings)}};
+  if (run.score) {
+    json["psnr_noisy"] = run.score->psnr_noisy;
+    json["psnr"] = run.score->psnr;
+    json["ssim_noisy"] = run.score->ssim_noisy;
+    json["ssim"] = run.score->ssim;
+  }
+  return json;
+}
+
+std::string denoise_summary(const DenoisingRun& run) {
+  std::string text = fmt::format("done in {}\n", duration_text(run.seconds));
+  text += fmt::format("  noise std       {:.4g} learned\n", last_row(run).noise_std);
+  for (const Denoised::Learned& learned : run.denoised.learned)
+    text += fmt::format("  model           {0} x {0} patches, mean {1}, {2} latents, {3:.2f} active on average\n",
+                        learned.patch, learned.patch_mean == PatchMean::remove ? "removed" : "kept",
+                        learned.options.latents, learned.fit.last().mean_active);
+  if (run.score)
+    text += fmt::format("  noisy           {}\n  denoised        {}\n",
+                        scores_text(run.score->psnr_noisy, run.score->ssim_noisy),
+                        scores_text(run.score->psnr, run.score->ssim));
+  text.pop_back();
+  return text;
+}
+
+void write_report(const std::string& path, const Settings& settings, const DenoisingRun& run) {
+  const Denoised::Learned& main = run.denoised.learned.front();
+  const double peak = run.noisy.peak();
+  Report report("Denoising " + settings.denoise.picture,
+                run.score ? fmt::format("PSNR {:.2f} dB, from {:.2f} dB", run.score->psnr, run.score->psnr_noisy)
+                          : fmt::format("noise of {:.3g} found", last_row(run).noise_std));
+  const auto scored = [&](double psnr, double ssim) { return run.score ? scores_text(psnr, ssim) : std::string(); };
+  const Figure noisy{"noisy", run.score ? scored(run.score->psnr_noisy, run.score->ssim_noisy) : "", run.noisy, 0,
+                     peak};
+  const Figure denoised{"denoised", run.score ? scored(run.score->psnr, run.score->ssim) : "", run.denoised.picture, 0,
+                        peak};
+  report.add_slider(noisy, denoised);
+  std::vector<Figure> figures = {noisy, denoised};
+  double largest = 0;
+  for (const Matrix& channel : run.denoised.std.channels) largest = std::max(largest, channel.maxCoeff());
+  if (run.clean) {
+    figures.push_back({"clean", "", *run.clean, 0, peak});
+    figures.push_back(
+        {"clean - denoised, four times", "", difference(*run.clean, run.denoised.picture, peak), 0, peak});
+  }
+  figures.push_back(
+      {"posterior standard deviation", fmt::format("white is {:.3g}", largest), run.denoised.std, 0, largest});
+  report.add_figures(figures);
+  report.add_heading("Learning");
+  report.add_learning(main.fit.state);
+  report.add_heading(fmt::format("Basis functions ({0} x {0} pixels)", main.patch));
+  report.add_basis(main.fit.model(), main.patch, main.patch, static_cast<Index>(run.noisy.channels.size()));
+  add_options(report, options_json(kDenoise, settings));
+  report.add_facts("Run", {{"version", GSC_VERSION},
+                           {"seconds", fmt::format("{:.1f}", run.seconds)},
+                           {"threads", fmt::format("{}", thread_count(settings.fit.inference.threads))},
+                           {"noise std learned", fmt::format("{:.4g}", last_row(run).noise_std)},
+                           {"models averaged", fmt::format("{}", run.denoised.learned.size())}});
+  report.write(path);
+}
+
+void set_depth(Picture& picture, PixelDepth depth) {
+  if (depth == picture.depth) return;
+  const double from = picture.peak();
+  picture.depth = depth;
+  const double to = depth == PixelDepth::bits8 ? 255 : depth == PixelDepth::bits16 ? 65535 : 1;
+  for (Matrix& channel : picture.channels) channel *= to / from;
+  if (picture.alpha.size() > 0) picture.alpha *= to / from;
+}
+
+}  // namespace gsc::cli

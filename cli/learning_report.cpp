@@ -1,0 +1,82 @@
+#include "learning_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "basis_text.h"
+#include "checks.h"
+#include "commands.h"
+#include "progress.h"
+
+namespace gsc::cli {
+namespace {
+
+struct Shape {
+  Index rows = 0, cols = 0, channels = 1;
+};
+
+/// Patches are usually square, grey or colour; fewer than 4 x 4 pixels make no picture.
+Shape guess_shape(Index dimensions) {
+  for (const Index channels : {1, 3}) {
+    const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(dimensions / channels))));
+    if (side >= 4 && side * side * channels == dimensions) return {side, side, channels};
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_model(Report& report, const FitState& state, const std::string& text) {
+  Shape shape = guess_shape(state.model.dimensions());
+  if (!text.empty()) {
+    const auto [rows, cols] = parse_shape(text, state.model.dimensions());
+    shape = {rows, cols, 1};
+  }
+  if (!state.history.empty()) {
+    report.add_heading("Learning");
+    report.add_learning(state);
+  }
+  report.add_heading("Basis functions");
+  report.add_basis(state.model, shape.rows, shape.cols, shape.channels);
+}
+
+void add_options(Report& report, const Json& options) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (const auto& [name, value] : options.items())
+    if (!value.is_null()) facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+  report.add_facts("Options", facts);
+}
+
+void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file,
+                           const std::string& shape) {
+  const Model& model = file.state.model;
+  Report report(title, fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
+  add_model(report, file.state, shape);
+  if (file.options) {
+    Settings settings;
+    settings.fit = *file.options;
+    settings.init = to_string(file.options->init);
+    const Json options = options_json(kFit, settings);
+    add_options(report, options);
+  }
+  double seconds = 0;
+  for (const IterationReport& row : file.state.history) seconds += row.seconds;
+  report.add_facts("Run", {{"written by gsc", file.version},
+                           {"noise", fmt::format("{}, standard deviation {:.4g}", to_string(model.noise.type()),
+                                                 std::sqrt(model.noise.mean_variance()))},
+                           {"slab", std::string(to_string(model.slab.type()))},
+                           {"learned in", duration_text(seconds)}});
+  report.write(path);
+}
+
+int run_report(const CommandLine& line) {
+  const Settings& settings = line.settings;
+  check_output("output", settings.output, {".html", ".htm"});
+  check_not_input(settings.output, settings.model);
+  write_learning_report(settings.output, "Model " + settings.model, load_model(settings.model), settings.show_basis);
+  ProgressLine("report", settings.quiet).say(fmt::format("wrote {}", settings.output));
+  return kDone;
+}
+
+}  // namespace gsc::cli

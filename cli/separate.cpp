@@ -1,0 +1,232 @@
+#include <gsc/separate.h>
+
+#include <fmt/format.h>
+#include <gsc/files.h>
+#include <gsc/generate.h>
+#include <gsc/sound.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "channels.h"
+#include "checks.h"
+#include "commands.h"
+#include "interrupts.h"
+#include "metrics.h"
+#include "model/random_draws.h"
+#include "option_values.h"
+#include "progress.h"
+#include "separate_report.h"
+#include "tasks/separate_internal.h"
+
+namespace gsc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSoundPeak = 0.9;
+
+/// Everything that makes no sense together.
+void check_combination(const CommandLine& line, const SeparateSettings& settings) {
+  const bool experiment = !settings.sources.empty();
+  if (settings.files.empty() && !experiment)
+    throw UsageError("nothing to separate: give MIX, or known sources as --sources REF --mix orthogonal");
+  if (!settings.files.empty() && experiment)
+    throw UsageError("MIX and --sources exclude each other: known sources are mixed here");
+  if (experiment && settings.mix.empty())
+    throw UsageError("--sources needs to know how to mix: --mix orthogonal, or --mix SIGMA for one that is less so");
+  for (const char* name : {"mix", "add-noise", "mix-seed"})
+    if (!experiment && line.given(name)) throw UsageError(fmt::format("{} is for --sources REF", name));
+}
+
+double perturbation_of(const std::string& mix) {
+  if (mix == "orthogonal") return 0;
+  try {
+    return parse_value<double>("mix", mix);
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format(
+        "mix is '{}'; it must be orthogonal, or a number: how far from orthogonal, as a standard deviation", mix));
+  }
+}
+
+/// Turns the sources into a mixture; returns what it did.
+Truth mix(Channels& channels, const SeparateSettings& settings) {
+  if (settings.normalise) normalise_rows(channels.values, "source");
+  Random random(settings.mix_seed);
+  Truth truth;
+  truth.mixing = mixing_matrix(channels.values.rows(), perturbation_of(settings.mix), random);
+  truth.sources = std::move(channels.values);
+  channels.values = truth.mixing * truth.sources;
+  if (settings.add_noise > 0)
+    channels.values += settings.add_noise * standard_normal(channels.values.rows(), channels.values.cols(), random);
+  return truth;
+}
+
+/// Method, candidates and max-active as given; if none of them is, separate() chooses. Returns what the user should
+/// know.
+std::string set_truncation(const CommandLine& line, SeparateOptions& options, Index channels) {
+  InferenceOptions& inference = options.fit.inference;
+  options.choose_method = !line.given("method") && !line.given("candidates") && !line.given("max-active");
+  if (options.choose_method) return "";
+  const Index latents = options.fit.latents > 0 ? options.fit.latents : channels;
+  if (!line.given("max-active")) inference.max_active = inference.candidates;
+  return clip_truncation(line, inference, latents);
+}
+
+/// The folder of the results: made if missing, gone again if nothing came to be in it.
+class OutputFolder {
+ public:
+  explicit OutputFolder(const std::string& path) : path_(path) {
+    std::error_code error;
+    if (fs::exists(path_, error) && !fs::is_directory(path_, error))
+      throw UsageError(fmt::format("output is {}: that is a file; give the name of a folder", path));
+    made_ = fs::create_directories(path_, error);
+    if (error) throw UsageError(fmt::format("output is {}: the folder cannot be made ({})", path, error.message()));
+  }
+  ~OutputFolder() {
+    std::error_code ignored;
+    if (made_) fs::remove(path_, ignored);  // only if empty
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+  bool made_ = false;
+};
+
+std::string sound_name(Index source) { return fmt::format("source{}.wav", source + 1); }
+
+std::vector<std::string> output_names(Index sources, bool sound) {
+  std::vector<std::string> names = {"sources.npy", "mixing.npy", "model.h5", "metrics.json"};
+  for (Index h = 0; sound && h < sources; ++h) names.push_back(sound_name(h));
+  return names;
+}
+
+void check_outputs(const OutputFolder& folder, const std::vector<std::string>& names, const Settings& settings) {
+  std::vector<std::string> inputs = settings.separate.files;
+  if (!settings.separate.sources.empty()) inputs.push_back(settings.separate.sources);
+  std::vector<std::string> outputs(names.size());
+  std::transform(names.begin(), names.end(), outputs.begin(), [&](const auto& name) { return folder.file(name); });
+  for (const std::string& output : outputs) check_output("output", output);
+  if (settings.metrics != "-") check_output("metrics", settings.metrics);
+  check_output("report", settings.report, {".html", ".htm"});
+  outputs.push_back(settings.metrics);
+  outputs.push_back(settings.report);
+  check_distinct(outputs);
+  for (const std::string& output : outputs)
+    for (const std::string& input : inputs) check_not_input(output, input);
+}
+
+/// One line for all starts, which run side by side.
+class StartsObserver final : public Observer {
+ public:
+  StartsObserver(int starts, int iterations, ProgressLine& progress)
+      : starts_(starts), iterations_(iterations), progress_(progress) {}
+  void on_iteration(const FitState& state) override {
+    const IterationReport& row = state.history.back();
+    if (row.iteration == 0)
+      ++begun_;
+    else
+      ++done_;
+    best_ = begun_ == 1 && row.iteration == 0 ? row.free_energy : std::max(best_, row.free_energy);
+    const double all = static_cast<double>(starts_) * iterations_;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    const std::string left =
+        done_ > 0 ? fmt::format(", at most {} left", duration_text(seconds * (all - done_) / done_)) : "";
+    progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best free energy {:.9g}", begun_,
+                               starts_, done_, all, left, best_),
+                   std::chrono::seconds(5));
+  }
+  bool stop_requested() override { return interrupted(); }
+
+ private:
+  int starts_, iterations_;
+  ProgressLine& progress_;
+  Clock::time_point start_ = Clock::now();
+  int begun_ = 0;
+  double done_ = 0, best_ = 0;
+};
+
+std::string announcement(const Channels& channels, const FitOptions& fit, const SeparateOptions& options) {
+  const InferenceOptions& inference = fit.inference;
+  const std::string states =
+      inference.method == Method::exact
+          ? "all states"
+          : fmt::format("{} candidates, at most {} active", inference.candidates, inference.max_active);
+  const int threads = std::min(thread_count(inference.threads), options.restarts);
+  return fmt::format("{} channels, {} samples, {} sources to find, {}, {} start{}, {} thread{}", channels.values.rows(),
+                     channels.values.cols(), fit.latents, states, options.restarts, options.restarts == 1 ? "" : "s",
+                     threads, threads == 1 ? "" : "s");
+}
+
+void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
+  for (Index h = 0; h < sources.rows(); ++h) {
+    const double peak = sources.row(h).cwiseAbs().maxCoeff();
+    const double gain = peak > 0 ? kSoundPeak / peak : 0;
+    write_sound(folder.file(sound_name(h)), {gain * sources.row(h), rate});
+  }
+}
+
+void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
+  write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
+  write_arrays(folder.file("mixing.npy"), {named("mixing", separation.fit.model().W)});
+  FitOptions of_best = settings.fit;
+  of_best.seed += static_cast<std::uint64_t>(spread_of(separation.free_energies).best);
+  save_model(folder.file("model.h5"), {separation.fit.state, of_best, GSC_VERSION});
+  if (rate > 0) write_sounds(folder, separation.sources, rate);
+}
+
+}  // namespace
+
+int run_separate(const CommandLine& line) {
+  Settings settings = line.settings;
+  SeparateOptions options;
+  settings.fit = options.fit;
+  settings.fit.inference.max_active = settings.fit.inference.candidates;
+  line.apply(settings);
+  SeparateSettings& asked = settings.separate;
+  ProgressLine progress("separate", settings.quiet);
+  check_combination(line, asked);
+  const bool experiment = !asked.sources.empty();
+  if (experiment) perturbation_of(asked.mix);
+
+  Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, asked);
+  std::optional<Truth> truth;
+  if (experiment) truth = mix(channels, asked);
+  options.fit = settings.fit;
+  options.restarts = asked.restarts;
+  options.normalise = asked.normalise && !experiment;
+  const std::string note = set_truncation(line, options, channels.values.rows());
+  settings.fit = resolved(options, channels.values.rows());
+  const OutputFolder folder(settings.output);
+  const std::vector<std::string> names = output_names(settings.fit.latents, channels.rate > 0);
+  check_outputs(folder, names, settings);
+  if (!channels.note.empty()) progress.say(channels.note);
+  progress.say(announcement(channels, settings.fit, options));
+  if (!note.empty()) progress.say(note);
+
+  catch_interrupts();
+  StartsObserver observer(options.restarts, settings.fit.iterations, progress);
+  const auto start = Clock::now();
+  Separation separation = separate(channels.values, options, &observer);
+  separation.fit.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (separation.fit.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
+
+  std::optional<Score> score;
+  if (truth) score = score_of(*truth, separation);
+  write_results(folder, settings, separation, channels.rate);
+  const Json metrics = separate_metrics(settings, channels, separation, score);
+  write_metrics(folder.file("metrics.json"), metrics);
+  write_metrics(settings.metrics, metrics);
+  if (!settings.report.empty()) write_separation_report(settings.report, settings, separation, score);
+  progress.say(separate_summary(separation, static_cast<double>(channels.values.cols())));
+  if (score) progress.say(score_text(*score));
+  progress.say(fmt::format("wrote {}: {}", settings.output, fmt::join(names, ", ")));
+  return kDone;
+}
+
+}  // namespace gsc::cli

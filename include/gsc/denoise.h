@@ -1,0 +1,73 @@
+#pragma once
+// Denoising a picture by learning from its own patches; the noise level is learned too. Target gsc::tasks.
+
+#include <gsc/fit.h>
+#include <gsc/picture.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gsc {
+
+enum class Quality { fast, standard, best };
+enum class PatchMean { remove, keep };
+enum class PatchWeights { equal, certainty };
+
+struct DenoiseOptions {
+  Quality quality = Quality::standard;  ///< sets what is left out below
+  std::optional<Index> patch;           ///< patches of patch x patch pixels, over all channels
+  std::optional<Index> stride;          ///< of the patches that are averaged in the end
+  std::optional<Index> latents, candidates, max_active;
+  std::optional<int> iterations;
+  /// Where learning starts; left out: from patches of the smoothed picture, which is good at all noise levels.
+  std::optional<Init> init;
+  /// remove: each patch's mean is taken out before learning and put back after. keep: the paper's way.
+  std::optional<PatchMean> patch_mean;
+  std::optional<int> models;  ///< so many models, of different patches, are learned and their pictures averaged
+  PatchWeights weights = PatchWeights::certainty;
+  Selection selection = Selection::conditional;
+  Precision precision = Precision::single_precision;
+  Index train_patches = 100000;  ///< learn on so many random patches where there are more
+  std::uint64_t seed = 1;
+  int threads = 0;
+
+  void validate() const;  ///< throws UsageError
+};
+
+struct DenoiseProgress {
+  double fraction = 0;              ///< of the whole work, 0..1
+  int model = 0, models = 1;        ///< which model is in work
+  const FitState* state = nullptr;  ///< while learning; null while inferring
+};
+/// Returns false to stop; denoise() then throws Interrupted.
+using DenoiseObserver = std::function<bool(const DenoiseProgress&)>;
+
+struct Denoised {
+  struct Learned {
+    Index patch = 0;
+    PatchMean patch_mean = PatchMean::remove;
+    FitOptions options;
+    FitResult fit;
+    double seconds_inferring = 0;
+  };
+  Picture picture;
+  Picture std;                   ///< posterior standard deviation of each pixel, depth real32
+  double noise_estimate = 0;     ///< before learning, from differences of neighbours; the choices follow from it
+  std::vector<Learned> learned;  ///< the models, the first one is the main one
+};
+
+/// Throws Error for a picture that is too small or flat.
+Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer = {});
+
+/// Adds N(0, sigma^2); `clip` also rounds and clips to the range of the depth.
+Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
+
+/// The noise's standard deviation, from the median of second differences: no model needed, too high for fine texture.
+double estimate_noise(const Picture& picture);
+
+std::string_view to_string(Quality quality);
+std::string_view to_string(PatchMean mean);
+std::string_view to_string(PatchWeights weights);
+
+}  // namespace gsc

@@ -1,0 +1,69 @@
+// Noise added to pictures, and its estimate.
+
+#include <gsc/denoise.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace gsc {
+
+Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed) {
+  if (!(sigma >= 0) || !std::isfinite(sigma))
+    throw UsageError("the noise to add is " + std::to_string(sigma) + "; it must be zero or positive");
+  Random random(seed);
+  std::normal_distribution<double> normal(0, 1);
+  Picture noisy = clean;
+  for (Matrix& channel : noisy.channels) {
+    for (double& pixel : channel.reshaped<Eigen::RowMajor>()) {
+      pixel += sigma * normal(random);
+      if (clip && clean.depth != PixelDepth::real32) pixel = std::clamp(std::round(pixel), 0.0, clean.peak());
+    }
+  }
+  return noisy;
+}
+
+/// d = (y00 - y01 - y10 + y11) / 2 has the noise's variance and is zero for any plane; median |d| = 0.6745 sigma.
+double estimate_noise(const Picture& picture) {
+  std::vector<double> differences;
+  for (const Matrix& y : picture.channels)
+    for (Index i = 0; i + 1 < y.rows(); i += 2)
+      for (Index j = 0; j + 1 < y.cols(); j += 2)
+        differences.push_back(std::abs(y(i, j) - y(i, j + 1) - y(i + 1, j) + y(i + 1, j + 1)) / 2);
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle / 0.6745;
+}
+
+void DenoiseOptions::validate() const {
+  const auto require = [](bool good, const char* name, auto value, const char* rule) {
+    if (!good) throw UsageError(std::string(name) + " is " + std::to_string(value) + "; it must be " + rule);
+  };
+  if (patch) require(*patch >= 2 && *patch <= 64, "patch", *patch, "between 2 and 64");
+  if (stride) require(*stride >= 1, "stride", *stride, "at least 1");
+  if (latents) require(*latents >= 1 && *latents <= kMaxLatents, "latents", *latents, "between 1 and 65535");
+  if (iterations) require(*iterations >= 0, "iterations", *iterations, "zero or more");
+  if (models) require(*models >= 1 && *models <= 16, "models", *models, "between 1 and 16");
+  require(train_patches >= 2, "train-patches", train_patches, "at least 2");
+  if (patch && stride)
+    require(*stride <= *patch, "stride", *stride, "at most the patch size, so that every pixel lies in a patch");
+}
+
+std::string_view to_string(Quality quality) {
+  switch (quality) {
+    case Quality::fast:
+      return "fast";
+    case Quality::standard:
+      return "standard";
+    case Quality::best:
+      return "best";
+  }
+  return "";
+}
+
+std::string_view to_string(PatchMean mean) { return mean == PatchMean::remove ? "remove" : "keep"; }
+
+std::string_view to_string(PatchWeights weights) { return weights == PatchWeights::equal ? "equal" : "certainty"; }
+
+}  // namespace gsc

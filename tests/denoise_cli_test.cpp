@@ -1,0 +1,144 @@
+// gsc denoise, gsc report and --report as a user meets them.
+
+#include <gsc/denoise.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "run_program.h"
+
+namespace gsc::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class DenoiseProgram : public ::testing::Test {
+ protected:
+  ProgramResult run(std::vector<std::string> words, const ProgramOptions& options = {}) {
+    words.insert(words.begin(), "denoise");
+    return run_program(folder_.path(), words, options);
+  }
+  void draw(const std::string& name, PixelDepth depth = PixelDepth::bits8, int channels = 1, Index size = 48) {
+    Picture picture;
+    picture.depth = depth;
+    const double unit = depth == PixelDepth::bits16 ? 257 : 1;
+    for (int c = 0; c < channels; ++c) {
+      Matrix pixels(size, size + 8);
+      for (Index y = 0; y < size; ++y)
+        for (Index x = 0; x < size + 8; ++x) pixels(y, x) = unit * ((x / 6 + y / 10) % 2 == 0 ? 60 + c * 20 : 190);
+      picture.channels.push_back(pixels);
+    }
+    write_picture(folder_.path() / name, picture);
+  }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  TempFolder folder_;
+  const std::vector<std::string> quick_{"--quality", "fast", "--iterations", "8", "--latents", "32", "--quiet"};
+  std::vector<std::string> with_quick(std::vector<std::string> words) const {
+    words.insert(words.end(), quick_.begin(), quick_.end());
+    return words;
+  }
+};
+
+TEST_F(DenoiseProgram, AnExperimentWritesEverything) {
+  draw("clean.png");
+  const ProgramResult result =
+      run(with_quick({"clean.png", "-o", "out.png", "--add-noise", "25", "--keep-noisy", "noisy.png", "--std",
+                      "std.tif", "--report", "r.html", "--metrics", "m.json", "--save-model", "model.h5"}));
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json metrics = Json::parse(read_file(file("m.json")));
+  for (const char* field :
+       {"command", "version", "seed", "threads", "seconds", "seconds_per_iteration", "iterations", "free_energy",
+        "free_energy_trace", "noise_std", "mean_active", "latents_in_use", "psnr_noisy", "psnr", "ssim"})
+    EXPECT_TRUE(metrics.contains(field)) << field;
+  EXPECT_GT(metrics["psnr"].get<double>(), metrics["psnr_noisy"].get<double>() + 5);
+  EXPECT_NEAR(metrics["psnr_noisy"].get<double>(), 20.2, 0.5);
+  const Picture std = read_picture(file("std.tif"));
+  EXPECT_EQ(std.depth, PixelDepth::real32);
+  EXPECT_EQ(std.width(), 56);
+  EXPECT_NE(read_file(file("r.html")).find("posterior standard deviation"), std::string::npos);
+
+  // The noisy picture it kept gives the same gain when it is told the clean one.
+  const ProgramResult again =
+      run(with_quick({"noisy.png", "-o", "again.png", "--clean", "clean.png", "--metrics", "-"}));
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_NEAR(Json::parse(again.out)["psnr"].get<double>(), metrics["psnr"].get<double>(), 0.5);
+
+  const ProgramResult page = run_program(folder_.path(), {"report", "model.h5", "-o", "model.html"});
+  EXPECT_EQ(page.code, 0) << page.err;
+  EXPECT_NE(read_file(file("model.html")).find("Basis functions"), std::string::npos);
+}
+
+TEST_F(DenoiseProgram, KeepsDepthAndColour) {
+  draw("colour.png", PixelDepth::bits16, 3);
+  ASSERT_EQ(run(with_quick({"colour.png", "-o", "out.png"})).code, 0);
+  Picture out = read_picture(file("out.png"));
+  EXPECT_EQ(out.depth, PixelDepth::bits16);
+  EXPECT_EQ(out.channels.size(), 3u);
+  ASSERT_EQ(run(with_quick({"colour.png", "-o", "out8.png", "--depth", "8"})).code, 0);
+  out = read_picture(file("out8.png"));
+  EXPECT_EQ(out.depth, PixelDepth::bits8);
+  EXPECT_NEAR(out.channels[0].mean(), read_picture(file("colour.png")).channels[0].mean() / 257, 1);
+}
+
+TEST_F(DenoiseProgram, SameSeedSameBits) {
+  draw("clean.png");
+  for (const char* out : {"a.png", "b.png"})
+    ASSERT_EQ(run(with_quick({"clean.png", "-o", out, "--add-noise", "20"})).code, 0);
+  EXPECT_EQ(read_file(file("a.png")), read_file(file("b.png")));
+}
+
+TEST_F(DenoiseProgram, BadInput) {
+  draw("good.png");
+  draw("tiny.pgm", PixelDepth::bits8, 1, 2);
+  Picture flat;
+  flat.channels.push_back(Matrix::Constant(40, 40, 9));
+  write_picture(file("flat.png"), flat);
+  write_file(file("broken.png"), read_file(file("good.png")).substr(0, 60));
+  write_file(file("film.mp4"), std::string("\0\0\0\x18"
+                                           "ftypmp42",
+                                           12) +
+                                   std::string(500, 'x'));
+  write_file(file("old.png"), "old");
+  struct Case {
+    std::vector<std::string> words;
+    int code;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {{"missing.png", "-o", "old.png"}, 1, "missing.png"},
+      {{"broken.png", "-o", "old.png"}, 1, "broken.png"},
+      {{"film.mp4", "-o", "old.png"}, 1, "film.mp4"},
+      {{"tiny.pgm", "-o", "old.png"}, 1, "pixels"},
+      {{"flat.png", "-o", "old.png"}, 1, "flat"},
+      {{"good.png", "-o", "old.xyz"}, 2, "xyz"},
+      {{"good.png", "-o", "nowhere/out.png"}, 2, "nowhere"},
+      {{"good.png", "-o", "good.png"}, 2, "good.png"},
+      {{"good.png", "-o", "old.png", "--patch", "100"}, 2, "patch"},
+      {{"good.png", "-o", "old.png", "--clean", "tiny.pgm"}, 1, ""},
+      {{"good.png", "-o", "old.png", "--clip"}, 2, "add-noise"},
+      {{"good.png", "-o", "old.png", "--quality", "great"}, 2, "fast, standard, best"},
+      {{"good.png", "-o", "old.png", "--latents", "0"}, 2, "latents"},
+  };
+  for (const Case& c : cases) {
+    const ProgramResult result = run(c.words);
+    EXPECT_EQ(result.code, c.code) << c.words[0] << ' ' << c.words.back() << ": " << result.err;
+    EXPECT_NE(result.err.find(c.says), std::string::npos) << result.err;
+    EXPECT_EQ(read_file(file("old.png")), "old");
+  }
+}
+
+TEST_F(DenoiseProgram, InterruptLeavesTheOldFile) {
+  draw("good.png", PixelDepth::bits8, 1, 200);
+  write_file(file("old.png"), "old");
+  ProgramOptions options;
+  options.signal_when = "iteration";
+  options.signal = 2;
+  const ProgramResult result = run({"good.png", "-o", "old.png", "--add-noise", "20", "--iterations", "5000"}, options);
+  EXPECT_EQ(result.code, 130) << result.err;
+  EXPECT_EQ(read_file(file("old.png")), "old");
+}
+
+}  // namespace
+}  // namespace gsc::test

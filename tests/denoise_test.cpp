@@ -1,0 +1,177 @@
+// Denoising end to end, on pictures drawn here. Floors are what the method reaches with room for other processors; a
+// wrong M-step or selection misses them by far.
+
+#include <gsc/denoise.h>
+#include <gsc/metrics.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+
+#include "tasks/denoise_plan.h"
+
+namespace gsc::test {
+namespace {
+
+/// Stripes, a box and a gradient.
+Picture drawing(Index size, int channels = 1) {
+  Picture picture;
+  for (int c = 0; c < channels; ++c) {
+    Matrix pixels(size, size);
+    for (Index y = 0; y < size; ++y)
+      for (Index x = 0; x < size; ++x) {
+        double value = 60 + 80.0 * static_cast<double>(y) / static_cast<double>(size);
+        if (x > size / 2) value = (x + y) % 8 < 4 ? 200 - 20 * c : 70 + 20 * c;
+        if (x > size / 8 && x < size / 3 && y > size / 4 && y < size / 2) value = 220;
+        pixels(y, x) = value;
+      }
+    picture.channels.push_back(pixels);
+  }
+  return picture;
+}
+
+DenoiseOptions small_options() {
+  DenoiseOptions options;
+  options.quality = Quality::fast;
+  options.latents = 48;
+  options.iterations = 15;
+  options.threads = 1;
+  return options;
+}
+
+double gain(const Picture& clean, const Picture& noisy, const Denoised& denoised) {
+  return psnr(clean, denoised.picture, 255) - psnr(clean, noisy, 255);
+}
+
+TEST(Denoise, RemovesNoiseOfUnknownStrength) {
+  const Picture clean = drawing(80);
+  for (const double sigma : {10.0, 25.0, 50.0}) {
+    const Picture noisy = add_noise(clean, sigma, false, 1);
+    const Denoised denoised = denoise(noisy, small_options());
+    const double learned = denoised.learned[0].fit.last().noise_std;
+    std::cout << "sigma " << sigma << ": gain " << gain(clean, noisy, denoised) << " dB, noise learned " << learned
+              << '\n';
+    EXPECT_GT(gain(clean, noisy, denoised), 7);
+    EXPECT_NEAR(learned / sigma, 1, 0.15);
+    // Half of the drawing is stripes, which the estimate before learning takes for noise.
+    EXPECT_GT(denoised.noise_estimate, 0.8 * sigma);
+    EXPECT_LT(denoised.noise_estimate, 2 * sigma);
+  }
+}
+
+TEST(Denoise, EveryWayOfThePaperWorks) {
+  const Picture clean = drawing(64), noisy = add_noise(clean, 25, false, 2);
+  DenoiseOptions options = small_options();
+  options.selection = Selection::singleton;
+  options.patch_mean = PatchMean::keep;
+  options.weights = PatchWeights::equal;
+  options.precision = Precision::double_precision;
+  options.init = Init::random;
+  options.iterations = 40;
+  EXPECT_GT(gain(clean, noisy, denoise(noisy, options)), 5);
+}
+
+TEST(Denoise, ColourAlphaAndAveragedModels) {
+  Picture clean = drawing(48, 3);
+  clean.alpha = Matrix::Constant(48, 48, 200);
+  const Picture noisy = add_noise(clean, 20, true, 3);
+  DenoiseOptions options = small_options();
+  options.models = 2;
+  const Denoised denoised = denoise(noisy, options);
+  EXPECT_EQ(denoised.learned.size(), 2u);
+  EXPECT_NE(denoised.learned[0].patch, denoised.learned[1].patch);
+  EXPECT_EQ(denoised.picture.alpha, clean.alpha);
+  ASSERT_EQ(denoised.picture.channels.size(), 3u);
+  EXPECT_GT(gain(clean, noisy, denoised), 4);
+}
+
+TEST(Denoise, UncertaintyIsOfTheRightSize) {
+  const Picture clean = drawing(80), noisy = add_noise(clean, 25, false, 4);
+  const Denoised denoised = denoise(noisy, small_options());
+  const Matrix error = (denoised.picture.channels[0] - clean.channels[0]).cwiseAbs();
+  const Matrix& std = denoised.std.channels[0];
+  EXPECT_GT(std.minCoeff(), 0);
+  const double inside = (error.array() < 2 * std.array()).cast<double>().mean();
+  std::cout << "within two standard deviations: " << inside << ", mean std " << std.mean() << ", rms error "
+            << std::sqrt(error.squaredNorm() / static_cast<double>(error.size())) << '\n';
+  EXPECT_GT(inside, 0.75);
+  EXPECT_LT(std.mean(), 25);
+}
+
+TEST(Denoise, SameSeedSameBits) {
+  const Picture noisy = add_noise(drawing(48), 25, false, 5);
+  DenoiseOptions options = small_options();
+  options.iterations = 3;
+  const Denoised a = denoise(noisy, options), b = denoise(noisy, options);
+  EXPECT_EQ(a.picture.channels[0], b.picture.channels[0]);
+  options.seed = 2;
+  EXPECT_NE(a.picture.channels[0], denoise(noisy, options).picture.channels[0]);
+}
+
+TEST(Denoise, LearnsOnAPartOfLargePictures) {
+  const Picture clean = drawing(96), noisy = add_noise(clean, 25, false, 6);
+  DenoiseOptions options = small_options();
+  options.train_patches = 1500;
+  EXPECT_GT(gain(clean, noisy, denoise(noisy, options)), 5);
+}
+
+TEST(Denoise, RefusesWhatCannotBeDenoised) {
+  Picture flat;
+  flat.channels.push_back(Matrix::Constant(32, 32, 7));
+  EXPECT_THROW(denoise(flat, small_options()), Error);
+  Picture tiny;
+  tiny.channels.push_back(Matrix::Random(3, 40));
+  EXPECT_THROW(denoise(tiny, small_options()), Error);
+  DenoiseOptions options = small_options();
+  options.patch = 1;
+  EXPECT_THROW(denoise(drawing(32), options), UsageError);
+  options.patch = 40;
+  EXPECT_THROW(denoise(drawing(32), options), UsageError);
+  options.patch = 8;
+  options.stride = 9;
+  EXPECT_THROW(denoise(drawing(32), options), UsageError);
+}
+
+TEST(Denoise, StopsWhenAsked) {
+  const Picture noisy = add_noise(drawing(48), 25, false, 7);
+  int calls = 0;
+  EXPECT_THROW(denoise(noisy, small_options(), [&](const DenoiseProgress&) { return ++calls < 4; }), Interrupted);
+  EXPECT_LE(calls, 6);
+}
+
+TEST(Denoise, SmallPicturesGetSmallPatches) {
+  DenoiseOptions options;
+  options.quality = Quality::fast;
+  options.iterations = 2;
+  for (const Index size : {4, 7, 12, 20}) {
+    const Picture noisy = add_noise(drawing(size), 10, false, 8);
+    const Denoised denoised = denoise(noisy, options);
+    EXPECT_LE(denoised.learned[0].patch, size / 2);
+    EXPECT_TRUE(denoised.picture.channels[0].allFinite());
+  }
+}
+
+TEST(Noise, AddedNoiseHasItsStrengthAndIsEstimated) {
+  const Picture clean = drawing(128);
+  const Picture noisy = add_noise(clean, 20, false, 9);
+  const Matrix noise = noisy.channels[0] - clean.channels[0];
+  EXPECT_NEAR(std::sqrt(noise.squaredNorm() / static_cast<double>(noise.size())), 20, 0.5);
+  const Picture clipped = add_noise(clean, 200, true, 9);
+  EXPECT_GE(clipped.channels[0].minCoeff(), 0);
+  EXPECT_LE(clipped.channels[0].maxCoeff(), 255);
+  EXPECT_EQ(clipped.channels[0], clipped.channels[0].array().round().matrix());
+  Picture plane = clean;
+  for (Index y = 0; y < 128; ++y)
+    for (Index x = 0; x < 128; ++x)
+      plane.channels[0](y, x) = 0.3 * static_cast<double>(x) + 0.5 * static_cast<double>(y);
+  EXPECT_NEAR(estimate_noise(add_noise(plane, 20, false, 10)), 20, 1);
+}
+
+TEST(Noise, SmoothingKeepsTheMeanOfAConstant) {
+  Picture picture;
+  picture.channels.push_back(Matrix::Constant(9, 13, 5));
+  EXPECT_NEAR((smoothed(picture, 1.7).channels[0].array() - 5).abs().maxCoeff(), 0, 1e-12);
+}
+
+}  // namespace
+}  // namespace gsc::test
