@@ -211,7 +211,8 @@ std::vector<Option> make_table() {
           denoise, chosen, &O::patch_mean)
           .left_out("remove; further models alternate"),
       row("weights", "", kDenoise, kPictures, "of overlapping patches: equal, or by how certain each is", denoise,
-          chosen, &O::weights),
+          chosen, &O::weights)
+          .left_out("certainty, or equal where the mean is kept"),
       row("models", "N", kDenoise, kPictures, "models to learn, of different patches; their pictures are averaged",
           denoise, chosen, &O::models)
           .left_out("by --quality"),

@@ -25,7 +25,8 @@ struct DenoiseOptions {
   /// remove: each patch's mean is taken out before learning and put back after. keep: the paper's way.
   std::optional<PatchMean> patch_mean;
   std::optional<int> models;  ///< so many models, of different patches, are learned and their pictures averaged
-  PatchWeights weights = PatchWeights::certainty;
+  std::optional<PatchWeights>
+      weights;  ///< of overlapping patches; left out: certainty where the mean is removed, else equal
   Selection selection = Selection::conditional;
   Precision precision = Precision::single_precision;
   Index train_patches = 100000;  ///< learn on so many random patches where there are more
