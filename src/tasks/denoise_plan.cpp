@@ -26,7 +26,7 @@ Preset preset(Quality quality) {
 
 constexpr Index kSmallestPatch = 2;
 
-/// Where noise is strong a patch must be large to hold enough signal. Measured on House (docs/denoise.md).
+/// Where noise is strong a patch must be large to hold enough signal. Chosen on House.
 Index usual_patch(double noise_share) { return noise_share > 0.13 ? 12 : noise_share > 0.08 ? 10 : 8; }
 
 }  // namespace
