@@ -13,21 +13,13 @@
 
 #include "inference/block_inference.h"
 #include "model/random_draws.h"
+#include "patch_like_model.h"
 #include "timing.h"
 
 namespace gsc {
 namespace {
 
-/// A model like those of picture patches: sparse, overcomplete, noise as strong as a component.
-Model patch_like_model(Index dimensions, Index latents, Random& random) {
-  Model model;
-  model.W = standard_normal(dimensions, latents, random);
-  model.pi = Vector::Constant(latents, std::min(0.2, 4.0 / static_cast<double>(latents)));
-  model.mu = Vector::Zero(latents);
-  model.slab = Slab::diagonal(Vector::Ones(latents));
-  model.noise = Noise::scalar(0.5, dimensions);
-  return model;
-}
+using bench::patch_like_model;
 
 /// VmHWM or VmRSS of this process.
 double status_megabytes(const char* field) {

@@ -46,6 +46,14 @@ Channels read_sounds(const std::vector<std::string>& files, const SeparateSettin
   return channels;
 }
 
+/// There are more samples than channels.
+ChannelsIn guess_orientation(const std::string& name, Index rows, Index cols) {
+  if (rows == cols)
+    throw UsageError(fmt::format("{} is square ({} x {}); say where the channels are: --channels-in rows or columns",
+                                 name, rows, cols));
+  return rows < cols ? ChannelsIn::rows : ChannelsIn::columns;
+}
+
 Channels read_table(const std::string& location, SeparateSettings& settings) {
   const std::unique_ptr<Data> data = open_data(location);
   const Index rows = data->rows(), cols = data->cols();
@@ -73,13 +81,6 @@ Channels read_table(const std::string& location, SeparateSettings& settings) {
 }
 
 }  // namespace
-
-ChannelsIn guess_orientation(const std::string& name, Index rows, Index cols) {
-  if (rows == cols)
-    throw UsageError(fmt::format("{} is square ({} x {}); say where the channels are: --channels-in rows or columns",
-                                 name, rows, cols));
-  return rows < cols ? ChannelsIn::rows : ChannelsIn::columns;
-}
 
 Channels read_channels(const std::vector<std::string>& files, SeparateSettings& settings) {
   if (settings.samples == Index{0}) throw UsageError("samples is 0; it must be at least 1, or be left out");

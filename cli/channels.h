@@ -20,8 +20,4 @@ struct Channels {
 /// One table, one sound file with several channels, or several mono sound files of equal rate and length.
 Channels read_channels(const std::vector<std::string>& files, SeparateSettings& settings);
 
-/// Whether the table has its channels in rows or in columns, if there are more samples than channels. Throws Error for
-/// a square one.
-ChannelsIn guess_orientation(const std::string& name, Index rows, Index cols);
-
 }  // namespace gsc::cli

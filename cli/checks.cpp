@@ -58,9 +58,10 @@ void check_dimensions(const Data& data, const Model& model, const std::string& m
 }
 
 std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {
-  if (options.method == Method::exact)
+  if (options.method != Method::truncated)
     return line.given("candidates") || line.given("max-active")
-               ? "candidates and max-active have no effect: the exact method considers all states"
+               ? fmt::format("candidates and max-active have no effect: the {} method considers all latents",
+                             to_string(options.method))
                : "";
   std::vector<std::string> lowered;
   const auto lower = [&](const char* name, Index& value, Index most, const char* of_what) {

@@ -1,33 +1,23 @@
 #include <gsc/denoise.h>
 
 #include <fmt/format.h>
-#include <gsc/metrics.h>
-#include <gsc/report.h>
 
 #include <chrono>
-#include <cmath>
 
 #include "checks.h"
 #include "commands.h"
+#include "data/extension.h"
 #include "denoise_report.h"
 #include "interrupts.h"
 #include "metrics.h"
+#include "noisy_picture.h"
 #include "progress.h"
+#include "tasks/picture_internal.h"
 
 namespace gsc::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-const std::vector<std::string> kPictureExtensions = {".png", ".tif", ".tiff", ".jpg", ".jpeg", ".pgm", ".ppm"};
-
-void check_combination(const CommandLine& line, const DenoiseSettings& settings) {
-  if (!settings.clean.empty() && line.given("add-noise"))
-    throw UsageError("clean and add-noise exclude each other: with add-noise the picture given is the clean one");
-  for (const char* name : {"clip", "noise-seed", "keep-noisy"})
-    if (!line.given("add-noise") && line.given(name))
-      throw UsageError(fmt::format("{} is for --add-noise SIGMA", name));
-}
 
 void check_outputs(const Settings& settings) {
   const DenoiseSettings& asked = settings.denoise;
@@ -44,11 +34,24 @@ void check_outputs(const Settings& settings) {
     for (const std::string& input : {asked.picture, asked.clean}) check_not_input(output, input);
 }
 
-/// In the units of the picture; only TIFF can hold fractions.
-Picture std_picture(const Denoised& denoised, const std::string& path) {
-  Picture picture = denoised.std;
-  picture.depth = path.ends_with(".tif") || path.ends_with(".tiff") ? PixelDepth::real32 : denoised.picture.depth;
-  return picture;
+/// The standard deviations are in the units of the picture; only TIFF can hold fractions.
+PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
+  const std::string extension = lower_extension(path);
+  return extension == ".tif" || extension == ".tiff" ? PixelDepth::real32 : of_picture;
+}
+
+/// Whether the files asked for can hold what will come out, before the long work.
+void check_formats(const Settings& settings, const Picture& picture) try {
+  const DenoiseSettings& asked = settings.denoise;
+  Picture pixel;  // one of the same kind
+  pixel.channels.assign(picture.channels.size(), Matrix::Zero(1, 1));
+  pixel.depth = std_depth(asked.std, picture.depth);
+  if (!asked.std.empty()) check_writable(asked.std, pixel);
+  if (picture.alpha.size() > 0) pixel.alpha = Matrix::Zero(1, 1);
+  pixel.depth = asked.depth.value_or(picture.depth);
+  check_writable(settings.output, pixel);
+} catch (const Error& error) {
+  throw UsageError(error.what());
 }
 
 std::string progress_text(const DenoiseProgress& now, double seconds) {
@@ -66,7 +69,7 @@ std::string progress_text(const DenoiseProgress& now, double seconds) {
 int run_denoise(const CommandLine& line) {
   const Settings& settings = line.settings;
   const DenoiseSettings& asked = settings.denoise;
-  check_combination(line, asked);
+  check_truth_options(line);
   DenoiseOptions options = asked.options;
   options.seed = settings.fit.seed;
   options.threads = settings.fit.inference.threads;
@@ -75,31 +78,34 @@ int run_denoise(const CommandLine& line) {
 
   ProgressLine progress("denoise", settings.quiet);
   DenoisingRun run;
-  run.noisy = read_picture(asked.picture);
-  if (!asked.clean.empty()) run.clean = read_picture(asked.clean);
-  if (asked.add_noise) {
-    run.clean = run.noisy;
-    run.noisy = add_noise(*run.clean, *asked.add_noise, asked.clip, asked.noise_seed);
-    if (!asked.keep_noisy.empty()) write_picture(asked.keep_noisy, run.noisy);
-  }
-  if (run.clean) psnr(*run.clean, run.noisy, run.clean->peak());  // refuses pictures of different size before the work
+  NoisyPicture input = read_noisy(asked);
+  run.noisy = std::move(input.noisy);
+  run.clean = std::move(input.clean);
+  check_formats(settings, run.noisy);
+  if (!asked.keep_noisy.empty()) write_picture(asked.keep_noisy, run.noisy);
 
   catch_interrupts();
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  run.denoised = denoise(run.noisy, options, [&](const DenoiseProgress& now) {
-    progress.show(progress_text(now, seconds()), std::chrono::seconds(2));
-    return !interrupted();
+  run.denoised = naming_file(asked.picture, [&] {
+    return denoise(run.noisy, options, [&](const DenoiseProgress& now) {
+      progress.show(progress_text(now, seconds()), std::chrono::seconds(2));
+      return !interrupted();
+    });
   });
   run.seconds = seconds();
 
   Picture output = run.denoised.picture;
   if (asked.depth) set_depth(output, *asked.depth);
   write_picture(settings.output, output);
-  if (!asked.std.empty()) write_picture(asked.std, std_picture(run.denoised, asked.std));
+  if (!asked.std.empty()) {
+    Picture std = run.denoised.std;
+    std.depth = std_depth(asked.std, run.denoised.picture.depth);
+    write_picture(asked.std, std);
+  }
   const Denoised::Learned& main = run.denoised.learned.front();
   if (!settings.save_model.empty()) save_model(settings.save_model, {main.fit.state, main.options, GSC_VERSION});
-  if (run.clean) run.score = score_of(run);
+  if (run.clean) run.score = score_of(*run.clean, run.noisy, run.denoised.picture);
   write_metrics(settings.metrics, denoise_metrics(settings, run));
   if (!settings.report.empty()) write_report(settings.report, settings, run);
   progress.say(denoise_summary(run));

@@ -4,7 +4,7 @@
 #include <gsc/metrics.h>
 #include <gsc/report.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "learning_report.h"
 #include "progress.h"
@@ -22,14 +22,23 @@ Picture difference(const Picture& a, const Picture& b, double peak) {
   return result;
 }
 
-std::string scores_text(double psnr, double ssim) { return fmt::format("PSNR {:.2f} dB, SSIM {:.3f}", psnr, ssim); }
+Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 }  // namespace
 
-DenoisingScore score_of(const DenoisingRun& run) {
-  const double peak = run.clean->peak();
-  return {psnr(*run.clean, run.noisy, peak), psnr(*run.clean, run.denoised.picture, peak),
-          ssim(*run.clean, run.noisy, peak), ssim(*run.clean, run.denoised.picture, peak)};
+DenoisingScore score_of(const Picture& clean, const Picture& noisy, const Picture& denoised) {
+  const double peak = clean.peak();
+  DenoisingScore score{psnr(clean, noisy, peak), psnr(clean, denoised, peak), {}, {}};
+  constexpr Index kSsimWindow = 11;
+  if (std::min(clean.height(), clean.width()) >= kSsimWindow) {
+    score.ssim_noisy = ssim(clean, noisy, peak);
+    score.ssim = ssim(clean, denoised, peak);
+  }
+  return score;
+}
+
+std::string scores_text(double psnr, const std::optional<double>& ssim) {
+  return fmt::format("PSNR {:.2f} dB", psnr) + (ssim ? fmt::format(", SSIM {:.3f}", *ssim) : "");
 }
 
 Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
@@ -73,8 +82,8 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
   if (run.score) {
     json["psnr_noisy"] = run.score->psnr_noisy;
     json["psnr"] = run.score->psnr;
-    json["ssim_noisy"] = run.score->ssim_noisy;
-    json["ssim"] = run.score->ssim;
+    json["ssim_noisy"] = json_of(run.score->ssim_noisy);
+    json["ssim"] = json_of(run.score->ssim);
   }
   return json;
 }
@@ -100,11 +109,11 @@ void write_report(const std::string& path, const Settings& settings, const Denoi
   Report report("Denoising " + settings.denoise.picture,
                 run.score ? fmt::format("PSNR {:.2f} dB, from {:.2f} dB", run.score->psnr, run.score->psnr_noisy)
                           : fmt::format("noise of {:.3g} found", last_row(run).noise_std));
-  const auto scored = [&](double psnr, double ssim) { return run.score ? scores_text(psnr, ssim) : std::string(); };
-  const Figure noisy{"noisy", run.score ? scored(run.score->psnr_noisy, run.score->ssim_noisy) : "", run.noisy, 0,
-                     peak};
-  const Figure denoised{"denoised", run.score ? scored(run.score->psnr, run.score->ssim) : "", run.denoised.picture, 0,
-                        peak};
+  Figure noisy{"noisy", "", run.noisy, 0, peak}, denoised{"denoised", "", run.denoised.picture, 0, peak};
+  if (run.score) {
+    noisy.detail = scores_text(run.score->psnr_noisy, run.score->ssim_noisy);
+    denoised.detail = scores_text(run.score->psnr, run.score->ssim);
+  }
   report.add_slider(noisy, denoised);
   std::vector<Figure> figures = {noisy, denoised};
   double largest = 0;

@@ -13,7 +13,8 @@ namespace gsc::cli {
 
 /// Against the clean picture, where it is known.
 struct DenoisingScore {
-  double psnr_noisy = 0, psnr = 0, ssim_noisy = 0, ssim = 0;
+  double psnr_noisy = 0, psnr = 0;
+  std::optional<double> ssim_noisy, ssim;  ///< none where the picture is smaller than the window of SSIM, 11 x 11
 };
 
 struct DenoisingRun {
@@ -24,7 +25,10 @@ struct DenoisingRun {
   double seconds = 0;
 };
 
-DenoisingScore score_of(const DenoisingRun& run);
+DenoisingScore score_of(const Picture& clean, const Picture& noisy, const Picture& denoised);
+/// "PSNR 30.12 dB, SSIM 0.871".
+std::string scores_text(double psnr, const std::optional<double>& ssim);
+
 Json denoise_metrics(const Settings& settings, const DenoisingRun& run);
 std::string denoise_summary(const DenoisingRun& run);
 void write_report(const std::string& path, const Settings& settings, const DenoisingRun& run);

@@ -97,10 +97,7 @@ void check_outputs(const Settings& settings) {
 
 std::string announcement(const Data& data, const FitOptions& options) {
   const InferenceOptions& inference = options.inference;
-  const std::string states =
-      inference.method == Method::exact
-          ? "all states"
-          : fmt::format("{} candidates, at most {} active", inference.candidates, inference.max_active);
+  const std::string states = posterior_text(inference);
   const int threads = thread_count(inference.threads);
   return fmt::format("{} of {} dimensions, {} latents, {}, {} thread{}", data_points_text(data.rows()), data.cols(),
                      options.latents, states, threads, threads == 1 ? "" : "s");
@@ -125,7 +122,10 @@ int run_fit(const CommandLine& line) {
   const std::unique_ptr<Data> data = open_data(settings.data);
   if (checkpoint) check_dimensions(*data, checkpoint->model, settings.resume);
   if (start) check_dimensions(*data, *start, settings.init);
-  if (!settings.show_basis.empty()) parse_shape(settings.show_basis, data->cols());
+  if (!settings.show_basis.empty()) {
+    const auto [rows, cols] = parse_shape(settings.show_basis, data->cols());
+    settings.fit.factored.shape = {rows, cols, 1};
+  }
   progress.say(announcement(*data, settings.fit));
   if (!note.empty()) progress.say(note);
 

@@ -50,6 +50,13 @@ const std::vector<CommandText>& command_texts() {
        "  gsc separate left.wav right.wav -o out --restarts 20\n"
        "  gsc separate mix.npy -o out --offset 1000 --samples 500 --noise diagonal\n"
        "  gsc separate --sources speech.mat --mix orthogonal --samples 500 -o out     (experiment)\n"},
+      {kCompare, "compare", "DATA|PICTURE [options]", "methods side by side",
+       "Runs methods on the same input with the same options and tells which is better, and which is faster. Options "
+       "of "
+       "gsc fit are for tables, those of gsc denoise for pictures.",
+       "  gsc compare photo.png --add-noise 25 --quality fast --report compare.html\n"
+       "  gsc compare noisy.png --clean photo.png --methods truncated,factored -o compare.json\n"
+       "  gsc compare mix.npz:data --truth mix.npz:mixing --methods truncated,factored,exact\n"},
       {kReport, "report", "MODEL -o FILE.html", "a page about a model",
        "Writes a page about a model: how it was learned, and its basis functions.",
        "  gsc report model.h5 -o model.html --show-basis 8x8\n"},

@@ -27,18 +27,22 @@ Shape guess_shape(Index dimensions) {
 
 }  // namespace
 
-void add_model(Report& report, const FitState& state, const std::string& text) {
-  Shape shape = guess_shape(state.model.dimensions());
+void add_basis(Report& report, const Model& model, const std::string& text) {
+  Shape shape = guess_shape(model.dimensions());
   if (!text.empty()) {
-    const auto [rows, cols] = parse_shape(text, state.model.dimensions());
+    const auto [rows, cols] = parse_shape(text, model.dimensions());
     shape = {rows, cols, 1};
   }
+  report.add_basis(model, shape.rows, shape.cols, shape.channels);
+}
+
+void add_model(Report& report, const FitState& state, const std::string& shape) {
   if (!state.history.empty()) {
     report.add_heading("Learning");
     report.add_learning(state);
   }
   report.add_heading("Basis functions");
-  report.add_basis(state.model, shape.rows, shape.cols, shape.channels);
+  add_basis(report, state.model, shape);
 }
 
 void add_options(Report& report, const Json& options) {

@@ -10,8 +10,10 @@
 
 namespace gsc::cli {
 
-/// Learning curves and basis functions. `shape` is "8x8", or empty: square pictures where the dimensions allow, else
-/// traces.
+/// The basis functions. `shape` is "8x8", or empty: square pictures where the dimensions allow, else traces.
+void add_basis(Report& report, const Model& model, const std::string& shape);
+
+/// Learning curves and basis functions.
 void add_model(Report& report, const FitState& state, const std::string& shape);
 
 /// The options of a command as a table of facts.

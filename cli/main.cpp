@@ -32,6 +32,8 @@ int run(Command command, std::vector<std::string> words) {
       return run_denoise(line);
     case kSeparate:
       return run_separate(line);
+    case kCompare:
+      return run_compare(line);
     case kReport:
       return run_report(line);
     case kInfo:

@@ -16,7 +16,7 @@ namespace gsc::cli {
 template <class E>
 inline constexpr std::array<E, 0> kWords{};
 template <>
-inline constexpr std::array kWords<Method>{Method::truncated, Method::exact};
+inline constexpr std::array kWords<Method>{Method::truncated, Method::exact, Method::factored};
 template <>
 inline constexpr std::array kWords<Selection>{Selection::singleton, Selection::conditional};
 template <>
@@ -27,6 +27,10 @@ template <>
 inline constexpr std::array kWords<SlabType>{SlabType::diagonal, SlabType::full};
 template <>
 inline constexpr std::array kWords<Update>{Update::exact, Update::paper};
+template <>
+inline constexpr std::array kWords<BasisPrior>{BasisPrior::none, BasisPrior::identity, BasisPrior::gp};
+template <>
+inline constexpr std::array kWords<SweepOrder>{SweepOrder::random, SweepOrder::fixed};
 template <>
 inline constexpr std::array kWords<Quality>{Quality::fast, Quality::standard, Quality::best};
 template <>
@@ -45,6 +49,7 @@ inline constexpr std::array kWords<ChannelsIn>{ChannelsIn::rows, ChannelsIn::col
 template <class E>
 std::string joined_words(std::string_view separator) {
   std::vector<std::string_view> words;
+  words.reserve(kWords<E>.size());
   for (const E word : kWords<E>) words.push_back(to_string(word));
   return fmt::format("{}", fmt::join(words, separator));
 }

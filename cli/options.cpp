@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "compare_options.h"
 #include "option_values.h"
 
 namespace gsc::cli {
 namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
-                     *kSignals = "Signals", *kPictures = "Pictures", *kWrite = "What to write", *kRun = "Run";
+                     *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
+                     *kWrite = "What to write", *kRun = "Run";
 
 template <class T>
 struct Inner {
@@ -32,6 +34,10 @@ struct Row : Option {
   }
   Row needed(std::string short_name = "") {
     required = true;
+    letter = std::move(short_name);
+    return *this;
+  }
+  Row short_form(std::string short_name) {
     letter = std::move(short_name);
     return *this;
   }
@@ -80,11 +86,15 @@ std::vector<Option> make_table() {
   using P = SeparateSettings;
   const auto fit = &S::fit;
   const auto inference = &F::inference;
+  const auto factored = &F::factored;
+  using V = FactoredOptions;
   const auto separate = &S::separate;
   using N = DenoiseSettings;
   using O = DenoiseOptions;
   const auto denoise = &S::denoise;
   const auto chosen = &N::options;
+  using C = CompareSettings;
+  const auto compare = &S::compare;
   const unsigned both = kFit | kInfer;
   return {
       row("model", "MODEL", kInfer | kReport, kFiles, "model file written by gsc fit", &S::model).argument().needed(),
@@ -95,6 +105,16 @@ std::vector<Option> make_table() {
           "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.h5:/path", &S::data)
           .argument()
           .needed(),
+      row("input", "DATA|PICTURE", kCompare, kFiles,
+          "what the methods work on: a table of numbers as gsc fit takes it, or a picture (by its extension)", compare,
+          &C::input)
+          .argument()
+          .needed(),
+      row("output", "FILE.json", kCompare, kFiles, "write all figures as JSON; - is standard output", &S::output)
+          .short_form("o"),
+      row("truth", "W", kCompare, kFiles,
+          "of a table: the basis it was generated with (dimensions x latents, equal), for the Amari index", compare,
+          &C::truth),
       row("mixture", "MIX...", kSeparate, kFiles,
           "the channels: a table as gsc fit takes it, a sound file of several channels, or several mono sound files",
           separate, &P::files)
@@ -108,7 +128,8 @@ std::vector<Option> make_table() {
           .needed("o"),
       row("std", "FILE", kDenoise, kFiles, "also write each pixel's posterior standard deviation; .tif keeps fractions",
           denoise, &N::std),
-      row("clean", "REF", kDenoise, kFiles, "the clean picture, if known: PSNR and SSIM are told", denoise, &N::clean),
+      row("clean", "REF", kDenoise | kCompare, kFiles, "the clean picture, if known: PSNR and SSIM are told", denoise,
+          &N::clean),
       row("keep-noisy", "FILE", kDenoise, kFiles, "with --add-noise: also write the noisy picture", denoise,
           &N::keep_noisy),
       row("output", "MODEL.h5", kFit, kFiles, "where the learned model goes", &S::output).needed("o"),
@@ -126,11 +147,11 @@ std::vector<Option> make_table() {
       row("resume", "FILE.h5", kFit, kFiles,
           "go on from a checkpoint (or model) with its options; --iterations is the new total", &S::resume),
       row("save-model", "MODEL.h5", kDenoise, kFiles, "also write the (first) model that was learned", &S::save_model),
-      row("report", "FILE.html", kFit | kDenoise | kSeparate, kFiles,
+      row("report", "FILE.html", kFit | kDenoise | kSeparate | kCompare, kFiles,
           "write a page with charts, basis functions and results", &S::report),
       row("metrics", "FILE.json", both | kSeparate | kDenoise, kFiles,
           "write figures about the run as JSON; - is standard output", &S::metrics),
-      row("config", "FILE.toml", both | kSample | kSeparate | kDenoise, kFiles,
+      row("config", "FILE.toml", both | kSample | kSeparate | kDenoise | kCompare, kFiles,
           "read options from a file; the command line wins", &S::config),
 
       row("generator", "", kSample, kModel, "artificial data instead of a model's", &S::generator)
@@ -138,17 +159,18 @@ std::vector<Option> make_table() {
       row("latents", "N", kFit, kModel, "how many basis functions to learn", fit, &F::latents),
       row("latents", "N", kDenoise, kModel, "how many basis functions to learn", denoise, chosen, &O::latents)
           .left_out("by --quality, fewer for small pictures"),
-      row("init", "", kDenoise, kModel, "start from random numbers or from patches", denoise, chosen, &O::init)
+      row("init", "", kDenoise, kModel, "start from random numbers or from data points (patches)", denoise, chosen,
+          &O::init)
           .left_out("patches of the smoothed picture"),
       row("latents", "N", kSeparate, kModel, "how many sources to look for", fit, &F::latents)
           .left_out("as many as channels"),
       row("latents", "N", kSample, kModel, "with --generator: how many basis functions (even for bars)", fit,
           &F::latents)
           .left_out("10"),
-      row("noise", "", kFit | kSeparate, kModel, "noise of the data: one variance, one per dimension, or a covariance",
-          fit, &F::noise),
-      row("slab", "", kFit | kSeparate, kModel, "amplitudes of the latents: independent, or with a covariance", fit,
-          &F::slab),
+      row("noise", "", kFit | kSeparate | kCompare, kModel,
+          "noise of the data: one variance, one per dimension, or a covariance", fit, &F::noise),
+      row("slab", "", kFit | kSeparate | kCompare, kModel,
+          "amplitudes of the latents: independent, or with a covariance", fit, &F::slab),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
       row("noise-std", "S", kSample, kModel, "with --generator: standard deviation of the noise", &S::noise_std)
@@ -168,21 +190,33 @@ std::vector<Option> make_table() {
           .left_out("by --quality"),
       row("max-active", "N", kDenoise, kInference, "most latents active at once", denoise, chosen, &O::max_active)
           .left_out("by --quality"),
+      row("methods", "M,M", kCompare, kInference,
+          fmt::format("two or three of {} (exact: up to {} latents)", joined_words<Method>(", "), kMaxExactLatents),
+          compare, &C::methods),
       row("selection", "", kDenoise, kInference,
           "candidates are the best alone, or half of them the best given the others", denoise, chosen, &O::selection),
       row("precision", "", kDenoise, kInference, "of the sums over states", denoise, chosen, &O::precision),
+      row("method", "", kDenoise, kInference,
+          "the posterior: on the states of the candidates, on all states, or with latents independent of each other",
+          denoise, chosen, &O::method),
       row("max-active", "N", kSeparate, kInference, "most latents active at once", fit, inference, &I::max_active)
           .left_out("all candidates"),
       row("selection", "", both, kInference, "candidates are the best alone, or half of them the best given the others",
           fit, inference, &I::selection)
           .as_learned(),
       row("method", "", both, kInference,
-          fmt::format("states considered: those of the candidates, or all (up to {} latents)", kMaxExactLatents), fit,
-          inference, &I::method)
+          fmt::format(
+              "the posterior: on the states of the candidates, on all states (up to {} latents), or with latents "
+              "independent of each other",
+              kMaxExactLatents),
+          fit, inference, &I::method)
           .as_learned(),
       row("method", "", kSeparate, kInference,
-          fmt::format("states considered: those of the candidates, or all (up to {} latents)", kMaxExactLatents), fit,
-          inference, &I::method)
+          fmt::format(
+              "the posterior: on the states of the candidates, on all states (up to {} latents), or with latents "
+              "independent of each other",
+              kMaxExactLatents),
+          fit, inference, &I::method)
           .left_out("exact up to 12 latents, else truncated; truncated if --candidates or --max-active is given"),
       row("precision", "", both, kInference, "of the sums over states; single is faster", fit, inference, &I::precision)
           .as_learned(),
@@ -194,35 +228,58 @@ std::vector<Option> make_table() {
           .left_out("by --quality"),
       row("iterations", "N", kSeparate, kLearning, "most EM iterations of each start", fit, &F::iterations)
           .left_out("350"),
-      row("tolerance", "T", kFit | kSeparate, kLearning,
+      row("tolerance", "T", kFit | kSeparate | kCompare, kLearning,
           "stop when the free energy changes by less than this part of itself; 0: never", fit, &F::tolerance),
       row("noise-update", "", kFit, kLearning, "paper: the printed formula, which over-estimates the noise", fit,
           &F::noise_update),
       row("slab-update", "", kFit, kLearning, "paper: the printed formula for a full slab", fit, &F::slab_update),
 
-      row("quality", "", kDenoise, kPictures, "sets patch, latents, candidates, iterations and models, where left out",
-          denoise, chosen, &O::quality),
-      row("patch", "P", kDenoise, kPictures, "patches of P x P pixels", denoise, chosen, &O::patch)
+      row("basis-prior", "", kFit | kSeparate, kFactored,
+          "of basis functions: none, independent normal entries, or smooth (gp)", fit, factored, &V::basis_prior),
+      row("basis-prior", "", kDenoise, kFactored,
+          "of basis functions: none, independent normal entries, or smooth (gp)", denoise, chosen, &O::factored,
+          &V::basis_prior),
+      row("length-scale", "L", kFit | kSeparate, kFactored, "of gp: how far smoothness reaches, in pixels or samples",
+          fit, factored, &V::length_scale)
+          .left_out("learned"),
+      row("length-scale", "L", kDenoise, kFactored, "of gp: how far smoothness reaches, in pixels", denoise, chosen,
+          &O::factored, &V::length_scale)
+          .left_out("learned"),
+      row("shared-prior", "true|false", kFit | kSeparate, kFactored,
+          "one pi and one slab variance for all latents, slab mean zero", fit, factored, &V::shared_prior),
+      row("shared-prior", "true|false", kDenoise, kFactored,
+          "one pi and one slab variance for all latents, slab mean zero", denoise, chosen, &O::factored,
+          &V::shared_prior),
+      row("sweep-order", "", kFit | kSeparate, kFactored, "in which order latents are updated", fit, factored,
+          &V::order),
+      row("sweep-order", "", kDenoise, kFactored, "in which order latents are updated", denoise, chosen, &O::factored,
+          &V::order),
+
+      row("quality", "", kDenoise | kCompare, kPictures,
+          "sets patch, latents, candidates, iterations and models, where left out", denoise, chosen, &O::quality),
+      row("patch", "P", kDenoise | kCompare, kPictures, "patches of P x P pixels", denoise, chosen, &O::patch)
           .left_out("8, 10 or 12, by the noise"),
-      row("stride", "N", kDenoise, kPictures, "pixels from one patch to the next, in the final averaging", denoise,
-          chosen, &O::stride)
+      row("stride", "N", kDenoise | kCompare, kPictures, "pixels from one patch to the next, in the final averaging",
+          denoise, chosen, &O::stride)
           .left_out("1"),
-      row("patch-mean", "", kDenoise, kPictures, "take each patch's mean out before learning, or keep it (the paper)",
-          denoise, chosen, &O::patch_mean)
+      row("patch-mean", "", kDenoise | kCompare, kPictures,
+          "take each patch's mean out before learning, or keep it (the paper)", denoise, chosen, &O::patch_mean)
           .left_out("remove; further models alternate"),
-      row("weights", "", kDenoise, kPictures, "of overlapping patches: equal, or by how certain each is", denoise,
-          chosen, &O::weights)
+      row("weights", "", kDenoise | kCompare, kPictures, "of overlapping patches: equal, or by how certain each is",
+          denoise, chosen, &O::weights)
           .left_out("certainty, or equal where the mean is kept"),
       row("models", "N", kDenoise, kPictures, "models to learn, of different patches; their pictures are averaged",
           denoise, chosen, &O::models)
           .left_out("by --quality"),
-      row("train-patches", "N", kDenoise, kPictures, "learn on so many random patches where there are more", denoise,
-          chosen, &O::train_patches),
-      row("add-noise", "SIGMA", kDenoise, kPictures,
-          "IN is clean: add noise of this standard deviation first, and compare with IN", denoise, &N::add_noise),
-      row("clip", "", kDenoise, kPictures, "with --add-noise: round and clip the noisy picture to its range", denoise,
-          &N::clip),
-      row("noise-seed", "K", kDenoise, kPictures, "with --add-noise: seed of the noise", denoise, &N::noise_seed),
+      row("train-patches", "N", kDenoise | kCompare, kPictures, "learn on so many random patches where there are more",
+          denoise, chosen, &O::train_patches),
+      row("add-noise", "SIGMA", kDenoise | kCompare, kPictures,
+          "the picture is clean: add noise of this standard deviation first, and compare with it", denoise,
+          &N::add_noise),
+      row("clip", "", kDenoise | kCompare, kPictures, "with --add-noise: round and clip the noisy picture to its range",
+          denoise, &N::clip),
+      row("noise-seed", "K", kDenoise | kCompare, kPictures, "with --add-noise: seed of the noise", denoise,
+          &N::noise_seed),
       row("depth", "", kDenoise, kPictures, "bits of the output", denoise, &N::depth).left_out("as the input"),
 
       row("channels-in", "", kSeparate, kSignals, "where the channels of a table are", separate, &P::channels_in)
@@ -248,18 +305,20 @@ std::vector<Option> make_table() {
       row("variance", "", kInfer, kWrite, "also write posterior variances", &S::variance),
       row("states", "K", kInfer, kWrite, "also write the K most probable states of each data point", &S::states),
       row("with-candidates", "", kInfer, kWrite, "also write which latents were candidates", &S::with_candidates),
-      row("show-basis", "ROWSxCOLS", kFit | kReport, kWrite,
+      row("show-basis", "ROWSxCOLS", kFit | kReport | kCompare, kWrite,
           "draw basis functions in the page as pictures of that size", &S::show_basis)
           .left_out("squares where the dimensions allow, else traces"),
       row("json", "", kInfo, kWrite, "print JSON", &S::json),
       row("show-basis", "ROWSxCOLS", kInfo, kWrite, "also draw the basis functions of a model as pictures of that size",
           &S::show_basis),
 
-      row("seed", "N", kFit | kSample | kSeparate | kDenoise, kRun, "same seed, options and threads: same result", fit,
-          &F::seed),
-      row("threads", "N", both | kSeparate | kDenoise, kRun, "processor cores to use", fit, inference, &I::threads)
+      row("seed", "N", kFit | kSample | kSeparate | kDenoise | kCompare, kRun,
+          "same seed, options and threads: same result", fit, &F::seed),
+      row("threads", "N", both | kSeparate | kDenoise | kCompare, kRun, "processor cores to use", fit, inference,
+          &I::threads)
           .left_out("OMP_NUM_THREADS, else all physical cores"),
-      row("quiet", "", both | kSample | kSeparate | kDenoise | kReport, kRun, "print nothing but errors", &S::quiet),
+      row("quiet", "", both | kSample | kSeparate | kDenoise | kReport | kCompare, kRun, "print nothing but errors",
+          &S::quiet),
   };
 }
 
@@ -289,12 +348,13 @@ std::string Option::default_text(Command command) const {
   if (!if_left_out.empty()) return if_left_out;
   if (is_switch()) return "";
   const Json usual = get(Settings{});
+  if (usual.is_null()) return "";
   if (usual.is_number_float()) return fmt::format("{:g}", usual.get<double>());
   return usual.is_string() ? usual.get<std::string>() : usual.dump();
 }
 
 const std::vector<Option>& option_table() {
-  static const std::vector<Option> table = make_table();
+  static const std::vector<Option> table = with_compare_rows(make_table());
   return table;
 }
 

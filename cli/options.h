@@ -16,7 +16,16 @@ namespace gsc::cli {
 using Json = nlohmann::ordered_json;
 
 /// Bits, so that an option can say which commands have it.
-enum Command : unsigned { kFit = 1, kInfer = 2, kSample = 4, kInfo = 8, kDenoise = 16, kSeparate = 32, kReport = 64 };
+enum Command : unsigned {
+  kFit = 1,
+  kInfer = 2,
+  kSample = 4,
+  kInfo = 8,
+  kDenoise = 16,
+  kSeparate = 32,
+  kReport = 64,
+  kCompare = 128
+};
 
 enum class Generator { bars, laplace, cauchy };
 std::string_view to_string(Generator generator);
@@ -50,6 +59,13 @@ struct DenoiseSettings {
   DenoiseOptions options;  ///< seed and threads are those of the program
 };
 
+/// What only gsc compare has. Its other options are those of fit and denoise, in the fields of both.
+struct CompareSettings {
+  std::string input;  ///< a picture, or a table as open_data() takes it
+  std::string methods = "truncated,factored";
+  std::string truth;  ///< the basis that generated the table
+};
+
 /// What the user asked for, with the defaults in place.
 struct Settings {
   // Files. Empty: not asked for.
@@ -79,6 +95,7 @@ struct Settings {
 
   SeparateSettings separate;
   DenoiseSettings denoise;
+  CompareSettings compare;
 
   bool json = false;
   std::string show_basis;  ///< "8x8"

@@ -82,6 +82,18 @@ void ProgressLine::warn(const std::string& text) {
   fmt::print(stderr, "gsc {}: {}\n", command_, text);
 }
 
+std::string posterior_text(const InferenceOptions& options) {
+  switch (options.method) {
+    case Method::truncated:
+      return fmt::format("{} candidates, at most {} active", options.candidates, options.max_active);
+    case Method::exact:
+      return "all states";
+    case Method::factored:
+      return "factored posterior";
+  }
+  return "";
+}
+
 std::string iteration_text(const FitState& state, const FitOptions& options, bool with_time_left) {
   const IterationReport& now = state.history.back();
   std::string time_left;

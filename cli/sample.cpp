@@ -57,7 +57,9 @@ Index write_generated(const Settings& settings, Random& random) {
     Model model = bars_model(settings.fit.latents, random);
     if (settings.noise_std) model.noise = Noise::scalar(*settings.noise_std * *settings.noise_std, model.dimensions());
     write_sample(settings, model, random);
-    if (!settings.save_model.empty()) save_model(settings.save_model, {FitState{model, {}, 1, {}}, {}, GSC_VERSION});
+    if (!settings.save_model.empty())
+      save_model(settings.save_model,
+                 {FitState{.model = model, .history = {}, .rescues = {}, .factored = {}}, {}, GSC_VERSION});
     return model.dimensions();
   }
   const auto shape = settings.generator == Generator::laplace ? Coefficients::laplace : Coefficients::cauchy;

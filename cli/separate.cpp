@@ -6,8 +6,11 @@
 #include <gsc/sound.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 #include "channels.h"
 #include "checks.h"
@@ -53,7 +56,6 @@ double perturbation_of(const std::string& mix) {
 
 /// Turns the sources into a mixture; returns what it did.
 Truth mix(Channels& channels, const SeparateSettings& settings) {
-  if (settings.normalise) normalise_rows(channels.values, "source");
   Random random(settings.mix_seed);
   Truth truth;
   truth.mixing = mixing_matrix(channels.values.rows(), perturbation_of(settings.mix), random);
@@ -82,20 +84,25 @@ class OutputFolder {
     std::error_code error;
     if (fs::exists(path_, error) && !fs::is_directory(path_, error))
       throw UsageError(fmt::format("output is {}: that is a file; give the name of a folder", path));
-    made_ = fs::create_directories(path_, error);
-    if (error) throw UsageError(fmt::format("output is {}: the folder cannot be made ({})", path, error.message()));
+    for (fs::path part = path_; !part.empty() && !fs::exists(part, error); part = part.parent_path())
+      made_.push_back(part);
+    fs::create_directories(path_, error);
+    if (error)
+      throw UsageError(
+          fmt::format("output is {}: the folder cannot be made ({}); choose another place", path, error.message()));
   }
   ~OutputFolder() {
     std::error_code ignored;
-    if (made_) fs::remove(path_, ignored);  // only if empty
+    for (const fs::path& part : made_) fs::remove(part, ignored);  // only if empty
   }
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
   std::string file(const std::string& name) const { return (path_ / name).string(); }
+  const fs::path& path() const { return path_; }
 
  private:
   fs::path path_;
-  bool made_ = false;
+  std::vector<fs::path> made_;  // the inner ones first
 };
 
 std::string sound_name(Index source) { return fmt::format("source{}.wav", source + 1); }
@@ -103,6 +110,24 @@ std::string sound_name(Index source) { return fmt::format("source{}.wav", source
 std::vector<std::string> output_names(Index sources, bool sound) {
   std::vector<std::string> names = {"sources.npy", "mixing.npy", "model.h5", "metrics.json"};
   for (Index h = 0; sound && h < sources; ++h) names.push_back(sound_name(h));
+  return names;
+}
+
+/// Sounds named like ours but beyond the `count` that this run wrote. They may be the user's own, so nobody removes
+/// them.
+std::vector<std::string> other_sounds(const fs::path& folder, Index count) {
+  std::set<Index> numbers;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::string_view kStem = "source";
+    Index number = 0;
+    if (name.starts_with(kStem)) std::from_chars(name.data() + kStem.size(), name.data() + name.size(), number);
+    if (number > count && name == sound_name(number - 1)) numbers.insert(number);
+  }
+  std::vector<std::string> names;
+  names.reserve(numbers.size());
+  for (const Index number : numbers) names.push_back(sound_name(number - 1));
   return names;
 }
 
@@ -153,10 +178,7 @@ class StartsObserver final : public Observer {
 
 std::string announcement(const Channels& channels, const FitOptions& fit, const SeparateOptions& options) {
   const InferenceOptions& inference = fit.inference;
-  const std::string states =
-      inference.method == Method::exact
-          ? "all states"
-          : fmt::format("{} candidates, at most {} active", inference.candidates, inference.max_active);
+  const std::string states = posterior_text(inference);
   const int threads = std::min(thread_count(inference.threads), options.restarts);
   return fmt::format("{} channels, {} samples, {} sources to find, {}, {} start{}, {} thread{}", channels.values.rows(),
                      channels.values.cols(), fit.latents, states, options.restarts, options.restarts == 1 ? "" : "s",
@@ -195,11 +217,12 @@ int run_separate(const CommandLine& line) {
   if (experiment) perturbation_of(asked.mix);
 
   Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, asked);
+  check_mixture(channels.values, channels.name, asked.offset);
+  if (asked.normalise) normalise_rows(channels.values, channels.name + (experiment ? ": source" : ": channel"));
   std::optional<Truth> truth;
   if (experiment) truth = mix(channels, asked);
   options.fit = settings.fit;
   options.restarts = asked.restarts;
-  options.normalise = asked.normalise && !experiment;
   const std::string note = set_truncation(line, options, channels.values.rows());
   settings.fit = resolved(options, channels.values.rows());
   const OutputFolder folder(settings.output);
@@ -226,6 +249,10 @@ int run_separate(const CommandLine& line) {
   progress.say(separate_summary(separation, static_cast<double>(channels.values.cols())));
   if (score) progress.say(score_text(*score));
   progress.say(fmt::format("wrote {}: {}", settings.output, fmt::join(names, ", ")));
+  const auto others = other_sounds(folder.path(), channels.rate > 0 ? settings.fit.latents : 0);
+  if (!others.empty())
+    progress.say(fmt::format("{} also holds {}, not of this run; remove what an earlier run has left there",
+                             settings.output, fmt::join(others, ", ")));
   return kDone;
 }
 

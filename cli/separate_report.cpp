@@ -91,8 +91,12 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
 void write_separation_report(const std::string& path, const Settings& settings, const Separation& separation,
                              const std::optional<Score>& score) {
   constexpr Index kShown = 2000;
-  Report report("Sources separated",
-                score && score->amari ? fmt::format("Amari index {:.4f}", *score->amari) : std::string());
+  const SeparateSettings& asked = settings.separate;
+  std::string subtitle =
+      fmt::format("{} sources of {}", separation.sources.rows(),
+                  asked.sources.empty() ? fmt::format("{}", fmt::join(asked.files, ", ")) : asked.sources + ", mixed");
+  if (score && score->amari) subtitle += fmt::format("; Amari index {:.4f}", *score->amari);
+  Report report("Sources separated", subtitle);
   report.add_heading("Sources");
   const Index shown = std::min(kShown, separation.sources.cols());
   std::vector<Chart> charts;
@@ -105,11 +109,15 @@ void write_separation_report(const std::string& path, const Settings& settings, 
     charts.push_back(std::move(chart));
   }
   report.add_charts(charts);
-  report.add_text(fmt::format("The first {} of {} samples; posterior means.", shown, separation.sources.cols()));
+  report.add_text(shown < separation.sources.cols()
+                      ? fmt::format("Posterior means of the first {} of {} samples.", shown, separation.sources.cols())
+                      : fmt::format("Posterior means of all {} samples.", shown));
   add_model(report, separation.fit.state, "");
   std::vector<std::vector<std::string>> starts;
   for (std::size_t i = 0; i < separation.free_energies.size(); ++i)
-    starts.push_back({fmt::format("{}", settings.fit.seed + i), fmt::format("{:.6g}", separation.free_energies[i])});
+    starts.push_back(
+        {fmt::format("{}", settings.fit.seed + i),
+         std::isnan(separation.free_energies[i]) ? "failed" : fmt::format("{:.9g}", separation.free_energies[i])});
   report.add_heading("Starts");
   report.add_table({"seed", "free energy"}, starts);
   add_options(report, options_json(kSeparate, settings));

@@ -45,7 +45,7 @@ TEST_F(DenoiseProgram, AnExperimentWritesEverything) {
   draw("clean.png");
   const ProgramResult result =
       run(with_quick({"clean.png", "-o", "out.png", "--add-noise", "25", "--keep-noisy", "noisy.png", "--std",
-                      "std.tif", "--report", "r.html", "--metrics", "m.json", "--save-model", "model.h5"}));
+                      "std.TIF", "--report", "r.html", "--metrics", "m.json", "--save-model", "model.h5"}));
   ASSERT_EQ(result.code, 0) << result.err;
   const Json metrics = Json::parse(read_file(file("m.json")));
   for (const char* field :
@@ -54,7 +54,7 @@ TEST_F(DenoiseProgram, AnExperimentWritesEverything) {
     EXPECT_TRUE(metrics.contains(field)) << field;
   EXPECT_GT(metrics["psnr"].get<double>(), metrics["psnr_noisy"].get<double>() + 5);
   EXPECT_NEAR(metrics["psnr_noisy"].get<double>(), 20.2, 0.5);
-  const Picture std = read_picture(file("std.tif"));
+  const Picture std = read_picture(file("std.TIF"));
   EXPECT_EQ(std.depth, PixelDepth::real32);
   EXPECT_EQ(std.width(), 56);
   EXPECT_NE(read_file(file("r.html")).find("posterior standard deviation"), std::string::npos);
@@ -82,6 +82,20 @@ TEST_F(DenoiseProgram, KeepsDepthAndColour) {
   EXPECT_NEAR(out.channels[0].mean(), read_picture(file("colour.png")).channels[0].mean() / 257, 1);
 }
 
+TEST_F(DenoiseProgram, SmallPicturesHaveNoSsim) {
+  draw("small.png", PixelDepth::bits8, 1, 10);
+  const ProgramResult result = run({"small.png", "-o", "out.png", "--add-noise", "10", "--iterations", "3", "--quality",
+                                    "fast", "--metrics", "m.json", "--report", "r.html"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json metrics = Json::parse(read_file(file("m.json")));
+  EXPECT_GT(metrics["psnr"].get<double>(), 10);
+  EXPECT_TRUE(metrics.at("ssim").is_null());
+  EXPECT_TRUE(metrics.at("ssim_noisy").is_null());
+  EXPECT_NE(result.err.find("PSNR"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("SSIM"), std::string::npos) << result.err;
+  EXPECT_EQ(read_file(file("r.html")).find("SSIM"), std::string::npos);
+}
+
 TEST_F(DenoiseProgram, SameSeedSameBits) {
   draw("clean.png");
   for (const char* out : {"a.png", "b.png"})
@@ -92,6 +106,9 @@ TEST_F(DenoiseProgram, SameSeedSameBits) {
 TEST_F(DenoiseProgram, BadInput) {
   draw("good.png");
   draw("tiny.pgm", PixelDepth::bits8, 1, 2);
+  draw("deep.png", PixelDepth::bits16);
+  draw("real.tif", PixelDepth::real32);
+  draw("colour.png", PixelDepth::bits8, 3);
   Picture flat;
   flat.channels.push_back(Matrix::Constant(40, 40, 9));
   write_picture(file("flat.png"), flat);
@@ -110,13 +127,18 @@ TEST_F(DenoiseProgram, BadInput) {
       {{"missing.png", "-o", "old.png"}, 1, "missing.png"},
       {{"broken.png", "-o", "old.png"}, 1, "broken.png"},
       {{"film.mp4", "-o", "old.png"}, 1, "film.mp4"},
-      {{"tiny.pgm", "-o", "old.png"}, 1, "pixels"},
-      {{"flat.png", "-o", "old.png"}, 1, "flat"},
+      {{"tiny.pgm", "-o", "old.png"}, 1, "tiny.pgm: the picture has"},
+      {{"flat.png", "-o", "old.png"}, 1, "flat.png: the picture is flat"},
       {{"good.png", "-o", "old.xyz"}, 2, "xyz"},
       {{"good.png", "-o", "nowhere/out.png"}, 2, "nowhere"},
       {{"good.png", "-o", "good.png"}, 2, "good.png"},
       {{"good.png", "-o", "old.png", "--patch", "100"}, 2, "patch"},
-      {{"good.png", "-o", "old.png", "--clean", "tiny.pgm"}, 1, ""},
+      {{"good.png", "-o", "old.png", "--clean", "tiny.pgm"}, 1, "tiny.pgm has 10 x 2 pixels"},
+      {{"good.png", "-o", "old.png", "--clean", "deep.png"}, 1, "deep.png has 56 x 48 pixels in grey, depth 16"},
+      {{"real.tif", "-o", "old.png"}, 2, "only TIFF"},
+      {{"good.png", "-o", "old.png", "--depth", "float"}, 2, "only TIFF"},
+      {{"real.tif", "-o", "out.tif", "--std", "old.png"}, 2, "only TIFF"},
+      {{"colour.png", "-o", "old.pgm"}, 2, "PGM cannot hold a colour picture"},
       {{"good.png", "-o", "old.png", "--clip"}, 2, "add-noise"},
       {{"good.png", "-o", "old.png", "--quality", "great"}, 2, "fast, standard, best"},
       {{"good.png", "-o", "old.png", "--latents", "0"}, 2, "latents"},
@@ -125,6 +147,7 @@ TEST_F(DenoiseProgram, BadInput) {
     const ProgramResult result = run(c.words);
     EXPECT_EQ(result.code, c.code) << c.words[0] << ' ' << c.words.back() << ": " << result.err;
     EXPECT_NE(result.err.find(c.says), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("iteration"), std::string::npos) << "refused after the work only: " << result.err;
     EXPECT_EQ(read_file(file("old.png")), "old");
   }
 }

@@ -1,9 +1,11 @@
-"""A report in a real browser: report_browser_test.py PAGE.html, or report_browser_test.py SAMPLE_PROGRAM to make one first.
+"""Reports in a real browser: report_browser_test.py SAMPLE_PROGRAM GSC makes pages with both programs,
+report_browser_test.py PAGE.html... takes pages there are.
 
-With --screenshots FOLDER it also leaves pictures of the page there. Exit code 77: no browser here.
+With --screenshots FOLDER it also leaves pictures of the pages there. Exit code 77: no browser here.
 """
 import argparse
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -64,8 +66,22 @@ def drawn(browser):
 
 
 def check_charts(browser):
-    for chart in drawn(browser):
+    charts = drawn(browser)
+    assert charts, "there is no chart"
+    for chart in charts:
         assert chart["any"] > 100 and chart["coloured"] > 5, f"nothing drawn: {chart}"
+
+
+def check_bars(browser):
+    """Bars fill their axis."""
+    ends = browser.execute_script("""
+      return [...document.querySelectorAll('.chart canvas')].map((canvas) => Chart.getChart(canvas))
+        .filter((chart) => chart.config.type === 'bar').map((chart) => {
+          const { min, max } = chart.scales.x, x = chart.data.datasets[0].data.map((point) => point.x);
+          return [x[0] - min, max - x[x.length - 1]];
+        });""")
+    assert ends or browser.title.startswith("Methods compared"), "there are no bars"
+    assert all(0 < end < 1 for pair in ends for end in pair), f"room beside the bars: {ends}"
 
 
 def check_range_buttons(browser):
@@ -157,39 +173,75 @@ def check_dark(browser):
     check_charts(browser)
 
 
-def screenshots(browser, folder):
+def screenshots(browser, folder, page):
     folder.mkdir(parents=True, exist_ok=True)
-    for name, width, dark in (("desktop", 1280, False), ("dark", 1280, True), ("phone", 390, False)):
+    for name, width, dark in (("desktop", 1280, False), ("dark", 1280, True), ("phone", 390, False),
+                              ("phone-dark", 390, True)):
         view(browser, width, 900, dark)
         height = browser.execute_script("return document.documentElement.scrollHeight")
         view(browser, width, height, dark)
-        browser.save_screenshot(str(folder / f"{name}.png"))
+        browser.save_screenshot(str(folder / f"{page}-{name}.png"))
+
+
+def look_at(browser, page):
+    view(browser, 1280, 900)
+    browser.get(page.as_uri())
+    check_charts(browser)
+    check_range_buttons(browser)
+    check_sliders(browser)
+    check_enlarging(browser)
+    check_pictures(browser)
+    check_dark(browser)
+    check_phone(browser)
+    check_charts(browser)
+    check_bars(browser)
+    if arguments.screenshots:
+        screenshots(browser, arguments.screenshots, page.stem)
+    check_silence(browser)
+
+
+def write_table(path, rows):
+    path.write_text("".join(",".join(f"{value:.6g}" for value in row) + "\n" for row in rows))
+
+
+def make_pages(sample, gsc, folder):
+    """The sample and, with small data, a page of each command that writes one."""
+    pages = {name: folder / f"{name}.html" for name in ("sample", "denoise", "fit", "separate", "compare")}
+    subprocess.run([sample, pages["sample"]], check=True)
+
+    def run(command, source, output, *options):
+        subprocess.run([gsc, command, folder / source, "-o", folder / output, "--report", pages[command], "--quiet",
+                        *options], check=True)
+
+    checks = bytes(190 if (x // 7 + y // 5) % 2 else 60 + x for y in range(40) for x in range(56))
+    (folder / "checks.pgm").write_bytes(b"P5 56 40 255\n" + checks)
+    run("denoise", "checks.pgm", "out.png", "--add-noise", "25", "--quality", "fast", "--iterations", "3",
+        "--latents", "16")
+    run("compare", "checks.pgm", "compare.json", "--add-noise", "25", "--iterations", "5", "--latents", "16")
+    numbers = random.Random(1)
+    write_table(folder / "points.csv", [[numbers.gauss(0, 1) ** 3 for _ in range(16)] for _ in range(300)])
+    run("fit", "points.csv", "model.h5", "--latents", "6", "--candidates", "4", "--max-active", "2",
+        "--iterations", "12")
+    sources = [(numbers.gauss(0, 1) ** 3, numbers.gauss(0, 1) ** 3) for _ in range(400)]
+    write_table(folder / "mix.csv", [(a + 0.5 * b, b - 0.4 * a) for a, b in sources])
+    run("separate", "mix.csv", "sources", "--restarts", "2", "--iterations", "12")
+    assert 'class="slider"' in pages["denoise"].read_text(), "the page of gsc denoise has no slider"
+    return list(pages.values())
 
 
 parser = argparse.ArgumentParser()
-parser.add_argument("page", type=pathlib.Path)
+parser.add_argument("files", type=pathlib.Path, nargs="+")
 parser.add_argument("--screenshots", type=pathlib.Path)
 arguments = parser.parse_args()
 with tempfile.TemporaryDirectory() as work:
-    page = arguments.page.resolve()
-    if page.suffix != ".html":
-        program, page = page, pathlib.Path(work) / "sample.html"
-        subprocess.run([program, page], check=True)
+    pages = [file.resolve() for file in arguments.files]
+    if pages[0].suffix != ".html":
+        pages = make_pages(*pages, pathlib.Path(work))
     browser = start(work)
     try:
-        view(browser, 1280, 900)
-        browser.get(page.as_uri())
-        check_charts(browser)
-        check_range_buttons(browser)
-        check_sliders(browser)
-        check_enlarging(browser)
-        check_pictures(browser)
-        check_dark(browser)
-        check_phone(browser)
-        check_charts(browser)
-        if arguments.screenshots:
-            screenshots(browser, arguments.screenshots)
-        check_silence(browser)
+        for page in pages:
+            print(page.stem, flush=True)
+            look_at(browser, page)
     finally:
         browser.quit()
-print("the page draws, moves and stays silent")
+print("all pages draw, move and stay silent")

@@ -150,6 +150,8 @@ TEST(Report, ChartsLeaveOutWhatHasNoPlaceOnTheAxis) {
   EXPECT_EQ(all[0]["series"][0]["y"], nlohmann::json({1, nullptr, nullptr, -4}));
   EXPECT_EQ(all[1]["series"][0]["y"], nlohmann::json({nullptr, nullptr, 10}));
   EXPECT_EQ(all[1]["series"][0]["x"], nlohmann::json({nullptr, 1, 2}));
+  report.add_charts({{"tiny", "x", "y", Chart::Kind::line, false, true, {}, {{"s", {1e-310, 0.12345678912}, {}}}}});
+  EXPECT_EQ(charts(report.html()).back()["series"][0]["y"], nlohmann::json({1e-310, 0.123456789}));
   EXPECT_THROW(report.add_charts({{"c", "", "", Chart::Kind::line, false, false, {}, {{"s", {1, 2}, {1}}}}}), Error);
 }
 
@@ -302,6 +304,7 @@ TEST(Report, NumbersAndTimesReadWell) {
   EXPECT_EQ(html::number(123456), "123,456");
   EXPECT_EQ(html::number(1e20), "1e+20");
   EXPECT_EQ(html::number(kNan), "–");
+  EXPECT_EQ(html::duration(0.002), "< 0.01 s");
   EXPECT_EQ(html::duration(0.421), "0.42 s");
   EXPECT_EQ(html::duration(185), "3 min 05 s");
   EXPECT_EQ(html::duration(7441), "2 h 04 min");

@@ -84,7 +84,7 @@ TEST_F(SoundFiles, CannotBeWritten) {
 }
 
 TEST_F(SoundFiles, CannotBeRead) {
-  expect_error("none.wav", "does not exist");
+  expect_error("none.wav", "there is no such file");
   std::filesystem::create_directory(path("folder.wav"));
   expect_error("folder.wav", "folder");
   write_file(path("text.wav"), "this is not sound at all");

@@ -27,6 +27,8 @@ struct DenoiseOptions {
   std::optional<int> models;  ///< so many models, of different patches, are learned and their pictures averaged
   std::optional<PatchWeights>
       weights;  ///< of overlapping patches; left out: certainty where the mean is removed, else equal
+  Method method = Method::truncated;
+  FactoredOptions factored;  ///< read if method is factored; its shape is that of the patches
   Selection selection = Selection::conditional;
   Precision precision = Precision::single_precision;
   Index train_patches = 100000;  ///< learn on so many random patches where there are more

@@ -36,7 +36,8 @@ struct ModelFile {
   std::optional<FitOptions> options;  ///< how it was learned, if it was
   std::string version;                ///< of the program that wrote it
 };
-void save_model(const std::filesystem::path& path, const ModelFile& file);
+/// `checkpoint`: also what only going on needs (the factored method's codes, as large as the data).
+void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);
 ModelFile load_model(const std::filesystem::path& path);
 
 /// Names the options in which two runs differ so that one cannot go on from the other; empty if it can.
@@ -45,8 +46,8 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
 /// Saves a checkpoint (a model file) every `every` iterations, and when asked to.
 class Checkpoint final : public Observer {
  public:
-  Checkpoint(std::filesystem::path path, FitOptions options, int every)
-      : path_(std::move(path)), options_(std::move(options)), every_(every) {}
+  Checkpoint(std::filesystem::path path, const FitOptions& options, int every)
+      : path_(std::move(path)), options_(options), every_(every) {}
   void on_iteration(const FitState& state) override;
   void save(const FitState& state) const;
 

@@ -33,6 +33,26 @@ struct MStepOptions {
 /// The parameters that maximise the expected log joint given `statistics`, which were gathered under `model`.
 Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues);
 
+enum class BasisPrior { none, identity, gp };
+enum class SweepOrder { random, fixed };
+
+/// Learning by the factored method (Titsias and Lazaro-Gredilla 2011; docs/methods.md).
+struct FactoredOptions {
+  /// Of each column of W. none: W is a point estimate. identity: N(0, I). gp: a Gaussian process, squared-exponential
+  /// over the positions of `shape`.
+  BasisPrior basis_prior = BasisPrior::identity;
+  double length_scale = 0;  ///< gp, in pixels or samples; 0: learned
+  /// gp: how the dimensions lie. rows x cols pixels with `channels` values each, independent of each other, the
+  /// channels of a pixel together. rows 0: a square if there is one, else a time series.
+  struct Shape {
+    Index rows = 0, cols = 0, channels = 1;
+  } shape;
+  /// One pi and one slab variance for all latents and slab mean 0, as in that paper; else they are learned as in the
+  /// other methods.
+  bool shared_prior = true;
+  SweepOrder order = SweepOrder::random;
+};
+
 struct FitOptions {
   Index latents = 64;  ///< H
   InferenceOptions inference;
@@ -41,6 +61,7 @@ struct FitOptions {
   Init init = Init::data;
   Update noise_update = Update::exact;
   Update slab_update = Update::exact;
+  FactoredOptions factored;  ///< read if inference.method is factored
   int iterations = 100;
   double tolerance = 1e-6;  ///< stop when the free energy changes by less than this part of itself; 0: never
   std::uint64_t seed = 1;
@@ -61,12 +82,20 @@ struct IterationReport {
   std::int64_t rescues = 0;  ///< Rescues::total() of this iteration
 };
 
+/// What the factored method carries from iteration to iteration.
+struct FactoredState {
+  Matrix codes;                 ///< H x N, or empty for zeros: <s.z> from which the sweep of the last row started
+  double basis_divergence = 0;  ///< KL(q(W) || p(W)), part of the bound
+  double length_scale = 0;      ///< of the gp prior
+};
+
 /// All that is needed to go on learning: a checkpoint holds this.
 struct FitState {
   Model model;  ///< the parameters that the last row of the history describes
   std::vector<IterationReport> history;
   double slab_acceleration = 1;
   Rescues rescues;
+  FactoredState factored;
 };
 
 /// Watches the loop. Every method may be left alone.
@@ -97,6 +126,8 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer = 
 FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer = nullptr);
 
 std::string_view to_string(Update update);
+std::string_view to_string(BasisPrior prior);
+std::string_view to_string(SweepOrder order);
 std::string_view to_string(StopReason reason);
 
 }  // namespace gsc

@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 namespace gsc {
 
 enum class Selection { singleton, conditional };
-enum class Method { truncated, exact };
+enum class Method { truncated, exact, factored };
 enum class Precision { double_precision, single_precision };
 
 /// Exact inference enumerates 2^H states; beyond this many latents it is refused.
@@ -21,6 +22,8 @@ inline constexpr Index kMaxExactLatents = 20;
 inline constexpr Index kMaxLatents = 65535;
 
 struct InferenceOptions {
+  /// truncated: the posterior on the states of the candidates. exact: on all states. factored: the latents taken as
+  /// independent given the data, for any number of them at once (docs/methods.md).
   Method method = Method::truncated;
   Index candidates = 10;  ///< H': latents per data point that may be active together
   Index max_active = 5;   ///< gamma: most active latents in one state
@@ -46,7 +49,8 @@ struct Statistics {
   Matrix YZ;               ///< D x H    sum y <s.z>'
   Matrix ZZ;               ///< H x H    sum <(s.z)(s.z)'>
   Matrix YY;               ///< D x 1    sum y.y, or D x D sum y y' for full noise
-  Matrix MM;               ///< H x H    sum <s.z><s.z>' if InferenceOptions::mean_products, else empty
+  /// H x H    sum <s.z><s.z>' if InferenceOptions::mean_products (not by the factored method), else empty
+  Matrix MM;
   // Full slab only, else empty. lambda = Psi_SS^-1 (z_S - mu_S).
   Vector lambda;  ///< H        sum E[lambda]
   Matrix T;       ///< H x H    sum (E[lambda lambda'] - Psi_SS^-1)
@@ -67,7 +71,15 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
+/// Factored: sweeps from all zero until nothing moves.
 Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop = {});
+
+/// The factored method's step in learning: one sweep over the latents of every data point, in this order (a permutation
+/// of 0..H-1; every latent is updated once, given the others). Starts from the posterior means <s.z> in `codes` (H x N;
+/// empty: all zero) and leaves the new ones in `next`. Given the model the free energy, here the bound of the factored
+/// posterior without the divergence of W, never falls from sweep to sweep.
+Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,
+                         const std::vector<Index>& order, const Matrix& codes, Matrix& next);
 
 struct PosteriorRequest {
   bool variance = false;    ///< posterior variances of s.z
@@ -77,10 +89,11 @@ struct PosteriorRequest {
 
 /// The posterior of each data point. N rows everywhere.
 struct Posterior {
-  Matrix mean;            ///< N x H   <s.z>
-  Matrix probability;     ///< N x H   P(s_h = 1)
-  Vector log_likelihood;  ///< N       log sum_{S in K_n} p(y_n, S); log p(y_n) if the method is exact
-  Matrix variance;        ///< N x H   Var(s_h z_h)                       if asked for
+  Matrix mean;         ///< N x H   <s.z>
+  Matrix probability;  ///< N x H   P(s_h = 1)
+  /// N. Truncated: log sum_{S in K_n} p(y_n, S). Exact: log p(y_n). Factored: a lower bound of it.
+  Vector log_likelihood;
+  Matrix variance;  ///< N x H   Var(s_h z_h)                       if asked for
   /// Per data point `states` rows of max_active latents, ascending, padded with -1; the most probable state first.
   Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> states;  ///< N x (states * max_active)
   Matrix state_weights;  ///< N x states, posterior probability of each, 0 beyond the last state there is

@@ -68,6 +68,9 @@ class Slab {
 
 struct Model {
   Matrix W;
+  /// D x H, or empty: how uncertain each entry of W is. Learned by the factored method with a prior on W, and used by
+  /// its inference; the other methods take W as it stands.
+  Matrix W_variance;
   Vector pi;
   Vector mu;
   Slab slab;

@@ -25,6 +25,26 @@ void add_product_transposed(Index rows, const Matrix& A, const Matrix& B, Matrix
               1.0, C.data(), static_cast<int>(C.cols()));
 }
 
+void add_product(double factor, const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C) {
+  assert(A.cols() == B.rows() && C.rows() == A.rows() && C.cols() == B.cols());
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(C.rows()), static_cast<int>(C.cols()),
+              static_cast<int>(A.cols()), factor, A.data(), static_cast<int>(A.outerStride()), B.data(),
+              static_cast<int>(B.outerStride()), 1.0, C.data(), static_cast<int>(C.outerStride()));
+}
+
+void product_with_transposed(const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C) {
+  assert(A.cols() == B.cols() && C.rows() == A.rows() && C.cols() == B.rows());
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(C.rows()), static_cast<int>(C.cols()),
+              static_cast<int>(A.cols()), 1.0, A.data(), static_cast<int>(A.outerStride()), B.data(),
+              static_cast<int>(B.outerStride()), 0.0, C.data(), static_cast<int>(C.outerStride()));
+}
+
+void add_square(const ConstMatrixBlock& A, MatrixBlock C) {
+  assert(C.rows() == A.rows() && C.cols() == A.rows());
+  cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, static_cast<int>(A.rows()), static_cast<int>(A.cols()), 1.0,
+              A.data(), static_cast<int>(A.outerStride()), 1.0, C.data(), static_cast<int>(C.outerStride()));
+}
+
 bool solve_positive_definite(Matrix& A, Matrix& rows) {
   assert(A.rows() == A.cols() && rows.cols() == A.rows());
   // Row by row, `rows` is the column-major right-hand side of A X' = rows'.

@@ -23,6 +23,17 @@ inline void add_product_transposed(const Matrix& A, const Matrix& B, Matrix& C) 
   add_product_transposed(A.rows(), A, B, C);
 }
 
+/// Blocks of matrices.
+using MatrixBlock = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
+using ConstMatrixBlock = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
+
+/// C += factor A B
+void add_product(double factor, const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C);
+/// C = A B'
+void product_with_transposed(const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C);
+/// C += A A', its upper triangle only
+void add_square(const ConstMatrixBlock& A, MatrixBlock C);
+
 /// Turns `rows` into X with X A = rows, A symmetric positive definite; destroys A. False if A is not.
 bool solve_positive_definite(Matrix& A, Matrix& rows);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "inference/block_inference.h"
+#include "inference/factored.h"
 
 namespace gsc {
 namespace {
@@ -68,6 +69,7 @@ double weighted_square(const Noise& noise, const Matrix& YY) {
 
 Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop) {
   require_fit(model, data, options);
+  if (options.method == Method::factored) return factored_expectation(model, data, options, stop);
   const PreparedModel prepared(model, options);
   const BlockPlan plan = plan_blocks(prepared, 0, data.rows(), options.threads);
   std::vector<std::optional<ThreadSums>> threads(static_cast<std::size_t>(plan.threads));

@@ -19,6 +19,7 @@ void InferenceOptions::validate(Index latents) const {
                        std::to_string(kMaxExactLatents) + " latents, use the truncated method beyond");
     return;
   }
+  if (method == Method::factored) return;
   if (candidates < 1 || candidates > latents)
     throw UsageError("candidates is " + std::to_string(candidates) + "; it must lie between 1 and latents (" +
                      std::to_string(latents) + ")");
@@ -38,7 +39,17 @@ std::string_view to_string(Selection selection) {
   return selection == Selection::singleton ? "singleton" : "conditional";
 }
 
-std::string_view to_string(Method method) { return method == Method::truncated ? "truncated" : "exact"; }
+std::string_view to_string(Method method) {
+  switch (method) {
+    case Method::truncated:
+      return "truncated";
+    case Method::exact:
+      return "exact";
+    case Method::factored:
+      return "factored";
+  }
+  return "";
+}
 
 std::string_view to_string(Precision precision) {
   return precision == Precision::double_precision ? "double" : "single";

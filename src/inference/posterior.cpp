@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "inference/block_inference.h"
+#include "inference/factored.h"
 #include "inference/most_probable_states.h"
 
 namespace gsc {
@@ -17,6 +18,7 @@ Posterior infer(const Model& model, const Data& data, const InferenceOptions& op
   if (first < 0 || count < 1 || first + count > data.rows())
     throw UsageError("rows " + std::to_string(first) + " to " + std::to_string(first + count) + " asked for of " +
                      std::to_string(data.rows()));
+  if (options.method == Method::factored) return infer_factored(model, data, options, request, first, count, stop);
   const PreparedModel prepared(model, options);
   const BlockPlan plan = plan_blocks(prepared, first, count, options.threads);
   const Index H = prepared.latents;

@@ -3,8 +3,13 @@
 
 #include <gsc/fit.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
+
+#include "learning/basis_prior.h"
+#include "learning/factored_m_step.h"
 
 namespace gsc {
 namespace {
@@ -45,10 +50,39 @@ class Learner {
   }
 
  private:
-  Statistics expectation(const Model& model) const { return e_step(model, data_, inference_, stop_); }
+  bool factored() const { return inference_.method == Method::factored; }
+
+  Statistics expectation(const Model& model) {
+    if (!factored()) return e_step(model, data_, inference_, stop_);
+    const int row = state_.history.empty() ? 0 : state_.history.back().iteration;
+    return sweep(model, row);
+  }
+
+  /// The sweep that judges row `row`, from state_.factored.codes to codes_. It is not interrupted half-way, as the
+  /// codes it starts from belong to the row before.
+  Statistics sweep(const Model& model, int row) {
+    std::vector<Index> order(static_cast<std::size_t>(model.latents()));
+    std::iota(order.begin(), order.end(), Index{0});
+    if (options_.factored.order == SweepOrder::random) {
+      std::seed_seq seed{options_.seed & 0xffffffffU, options_.seed >> 32U, static_cast<std::uint64_t>(row)};
+      std::shuffle(order.begin(), order.end(), Random(seed));
+    }
+    return factored_step(model, data_, inference_, order, state_.factored.codes, codes_);
+  }
+
+  Statistics iterate_factored(const Statistics& statistics) {
+    if (stop_ && stop_()) throw Interrupted("interrupted");
+    Rescues rescues;
+    state_.model = factored_m_step(state_.model, statistics, options_.factored, state_.factored, rescues);
+    std::swap(state_.factored.codes, codes_);
+    Statistics next = sweep(state_.model, state_.history.back().iteration + 1);
+    report(next, rescues);
+    return next;
+  }
 
   /// One M-step and the E-step that judges it; returns the new statistics.
   Statistics iterate(const Statistics& statistics) {
+    if (factored()) return iterate_factored(statistics);
     const double before = statistics.free_energy;
     MStepOptions step{options_.noise_update, options_.slab_update, state_.slab_acceleration};
     Rescues rescues;
@@ -71,7 +105,7 @@ class Learner {
   void report(const Statistics& statistics, const Rescues& rescues) {
     IterationReport row;
     row.iteration = state_.history.empty() ? 0 : state_.history.back().iteration + 1;
-    row.free_energy = statistics.free_energy;
+    row.free_energy = statistics.free_energy - state_.factored.basis_divergence;
     row.noise_std = std::sqrt(state_.model.noise.mean_variance());
     row.mean_active = statistics.s.sum() / statistics.count;
     row.latents_in_use = (statistics.s.array() >= 1).count();
@@ -100,6 +134,7 @@ class Learner {
   const FitOptions& options_;
   InferenceOptions inference_;
   FitState state_;
+  Matrix codes_;  // factored: <s.z> after the last sweep
   Observer* observer_;
   StopRequest stop_;
   Clock::time_point row_start_;
@@ -113,6 +148,7 @@ Model adapted(Model start, const FitOptions& options) {
                      std::to_string(start.latents()));
   if (start.noise.type() != options.noise)
     start.noise = Noise::from_covariance(options.noise, start.noise.covariance());
+  if (options.inference.method != Method::factored) start.W_variance.resize(0, 0);
   if (start.slab.type() != options.slab)
     start.slab =
         options.slab == SlabType::full ? Slab::full(start.slab.covariance()) : Slab::diagonal(start.slab.variances());
@@ -126,6 +162,16 @@ void FitOptions::validate() const {
   if (iterations < 0) throw UsageError("iterations is " + std::to_string(iterations) + "; it must not be negative");
   if (!(tolerance >= 0) || !std::isfinite(tolerance))
     throw UsageError("tolerance is " + std::to_string(tolerance) + "; it must be zero or a small positive number");
+  if (inference.method != Method::factored) return;
+  if (noise == NoiseType::full)
+    throw UsageError("noise is full, but the factored method is for scalar or diagonal noise");
+  if (slab == SlabType::full) throw UsageError("slab is full, but the factored method is for a diagonal slab");
+  if (noise_update == Update::paper)
+    throw UsageError(
+        "noise_update is paper, which is for the truncated and exact methods; the factored one has its own");
+  if (!(factored.length_scale >= 0) || !std::isfinite(factored.length_scale))
+    throw UsageError("length_scale is " + std::to_string(factored.length_scale) +
+                     "; it must be positive, or zero to have it learned");
 }
 
 FitResult fit(const Data& data, const FitOptions& options, Observer* observer, std::optional<Model> start) {
@@ -138,6 +184,10 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
     Random random(options.seed);
     state.model = initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random);
   }
+  if (options.inference.method == Method::factored) {
+    if (options.factored.basis_prior == BasisPrior::gp) resolved_shape(options.factored.shape, data.cols());
+    start_factored(options.factored, state.model, state.factored);
+  }
   return Learner(data, options, std::move(state), observer).run();
 }
 
@@ -148,6 +198,20 @@ FitResult resume(const Data& data, const FitOptions& options, FitState state, Ob
 }
 
 std::string_view to_string(Update update) { return update == Update::exact ? "exact" : "paper"; }
+
+std::string_view to_string(BasisPrior prior) {
+  switch (prior) {
+    case BasisPrior::none:
+      return "none";
+    case BasisPrior::identity:
+      return "identity";
+    case BasisPrior::gp:
+      return "gp";
+  }
+  return "";
+}
+
+std::string_view to_string(SweepOrder order) { return order == SweepOrder::random ? "random" : "fixed"; }
 
 std::string_view to_string(StopReason reason) {
   switch (reason) {

@@ -14,15 +14,11 @@
 
 #include "inference/blas.h"
 #include "learning/full_slab_update.h"
+#include "learning/m_step_parts.h"
 #include "learning/positive_definite.h"
 
 namespace gsc {
-namespace {
 
-constexpr double kSmallestPi = 1e-7;
-constexpr double kRidge = 1e-9;
-
-/// Latents that carry any weight; the others keep their parameters.
 std::vector<Index> used_latents(const Statistics& statistics, Rescues& rescues) {
   std::vector<Index> used;
   for (Index h = 0; h < statistics.s.size(); ++h)
@@ -31,9 +27,8 @@ std::vector<Index> used_latents(const Statistics& statistics, Rescues& rescues) 
   return used;
 }
 
-/// W = YZ ZZ^-1 on the used columns, the others staying as they are. The equations get a ridge of 1e-9 of ZZ's diagonal
-/// that pulls towards the old W: unlike one that pulls to zero it cannot lower the free energy.
 Matrix updated_basis(const Matrix& W, const Statistics& statistics, const std::vector<Index>& used) {
+  constexpr double kRidge = 1e-9;
   if (used.empty()) return W;
   std::vector<Index> kept;
   for (Index h = 0; h < W.cols(); ++h)
@@ -79,7 +74,6 @@ void update_diagonal_slab(const Statistics& statistics, const std::vector<Index>
   model.slab = Slab::diagonal(psi);
 }
 
-/// N Sigma as D x 1 (its diagonal) or D x D.
 Matrix residual_products(const Matrix& W, const Statistics& statistics, Update update) {
   const bool full = statistics.YY.cols() > 1 || statistics.YY.rows() == 1;
   if (update == Update::paper) {
@@ -95,8 +89,8 @@ Matrix residual_products(const Matrix& W, const Statistics& statistics, Update u
   return statistics.YY + difference.cwiseProduct(W).rowwise().sum();
 }
 
-Noise updated_noise(const Noise& old, const Matrix& W, const Statistics& statistics, Update update, Rescues& rescues) {
-  Matrix covariance = residual_products(W, statistics, update) / statistics.count;
+Noise updated_noise(const Noise& old, const Matrix& products, const Statistics& statistics, Rescues& rescues) {
+  Matrix covariance = products / statistics.count;
   const double power = (statistics.YY.cols() > 1 ? statistics.YY.trace() : statistics.YY.sum()) /
                        (statistics.count * static_cast<double>(old.dimensions()));
   const double floor = std::max(1e-12 * power, 1e-300);
@@ -111,8 +105,6 @@ Noise updated_noise(const Noise& old, const Matrix& W, const Statistics& statist
     }
   return old.type() == NoiseType::scalar ? Noise::scalar(variances[0], old.dimensions()) : Noise::diagonal(variances);
 }
-
-}  // namespace
 
 Rescues& Rescues::operator+=(const Rescues& other) {
   unused_latents += other.unused_latents;
@@ -140,7 +132,8 @@ Model m_step(const Model& model, const Statistics& statistics, const MStepOption
     update_diagonal_slab(statistics, used, next, rescues);
   else
     update_full_slab(statistics, used, options, next, rescues);
-  next.noise = updated_noise(model.noise, next.W, statistics, options.noise_update, rescues);
+  next.noise =
+      updated_noise(model.noise, residual_products(next.W, statistics, options.noise_update), statistics, rescues);
   return next;
 }
 

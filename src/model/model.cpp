@@ -13,6 +13,10 @@ void Model::validate() const {
   const Index D = dimensions(), H = latents();
   if (D == 0 || H == 0) throw Error("model: W is " + shape(D, H) + "; it needs at least one row and one column");
   if (!W.allFinite()) throw Error("model: W holds NaN or infinity");
+  if (W_variance.size() > 0 && (W_variance.rows() != D || W_variance.cols() != H))
+    throw Error("model: W_variance is " + shape(W_variance.rows(), W_variance.cols()) + ", W is " + shape(D, H));
+  if (!W_variance.allFinite() || (W_variance.array() < 0).any())
+    throw Error("model: W_variance holds a negative number, NaN or infinity");
   if (pi.size() != H)
     throw Error("model: pi has " + std::to_string(pi.size()) + " entries for " + std::to_string(H) + " latents");
   for (Index h = 0; h < H; ++h)

@@ -1,12 +1,15 @@
 // Models and checkpoints as HDF5:
 //
 //   /            format_version, kind, version
-//   /parameters  W (D x H), pi, mu (H), slab (H or H x H), noise (1, D or D x D); `type` tells slab and noise apart
+//   /parameters  W (D x H), pi, mu (H), slab (H or H x H), noise (1, D or D x D); `type` tells slab and noise apart;
+//                W_variance (D x H) if the model has it
 //   /options     one attribute per option, words as on the command line; absent if the model was not learned
 //   /history     one vector per column, a value per iteration; rescues and slab_acceleration as attributes
+//   /factored    what the factored method carries on, codes (H x N) in checkpoints only; absent for other methods
 
 #include <gsc/files.h>
 
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -34,12 +37,14 @@ Enum parse_word(std::string_view word, std::initializer_list<Enum> all, const st
   fail(file, "{} is {}; expected one of: {}", what, in_quotes(word), list_text(words));
 }
 
-constexpr auto kMethods = {Method::truncated, Method::exact};
+constexpr auto kMethods = {Method::truncated, Method::exact, Method::factored};
 constexpr auto kSelections = {Selection::singleton, Selection::conditional};
 constexpr auto kPrecisions = {Precision::double_precision, Precision::single_precision};
 constexpr auto kNoises = {NoiseType::scalar, NoiseType::diagonal, NoiseType::full};
 constexpr auto kSlabs = {SlabType::diagonal, SlabType::full};
 constexpr auto kInits = {Init::random, Init::data};
+constexpr auto kBasisPriors = {BasisPrior::none, BasisPrior::identity, BasisPrior::gp};
+constexpr auto kSweepOrders = {SweepOrder::random, SweepOrder::fixed};
 constexpr auto kUpdates = {Update::exact, Update::paper};
 
 /// The one list of options: calls visit(name, field, words) for each; words are the enumerators, or 0 for numbers.
@@ -60,6 +65,14 @@ void for_each_option(Options& options, Visit visit) {
   visit("tolerance", options.tolerance, 0);
   visit("seed", options.seed, 0);
   visit("threads", options.inference.threads, 0);
+  if (options.inference.method != Method::factored) return;
+  visit("basis_prior", options.factored.basis_prior, kBasisPriors);
+  visit("length_scale", options.factored.length_scale, 0);
+  visit("shape_rows", options.factored.shape.rows, 0);
+  visit("shape_cols", options.factored.shape.cols, 0);
+  visit("shape_channels", options.factored.shape.channels, 0);
+  visit("shared_prior", options.factored.shared_prior, 0);
+  visit("sweep_order", options.factored.order, kSweepOrders);
 }
 
 template <class State, class Visit>
@@ -108,6 +121,8 @@ void write_parameters(hdf5::Image& image, const Model& model) {
                                 H5T_NATIVE_DOUBLE, values);
   };
   write("W", {model.W.rows(), model.W.cols()}, model.W.data());
+  if (model.W_variance.size() > 0)
+    write("W_variance", {model.W_variance.rows(), model.W_variance.cols()}, model.W_variance.data());
   write("pi", {model.pi.size()}, model.pi.data());
   write("mu", {model.mu.size()}, model.mu.data());
   const auto write_typed = [&](const char* name, const Matrix& values, bool full, std::string_view type) {
@@ -134,6 +149,15 @@ void write_history(hdf5::Image& image, const FitState& state) {
   });
 }
 
+void write_factored(hdf5::Image& image, const FactoredState& state, bool with_codes) {
+  const Handle group = image.create_group("/factored");
+  hdf5::write_real(group.get(), "basis_divergence", state.basis_divergence);
+  hdf5::write_real(group.get(), "length_scale", state.length_scale);
+  const std::array<Index, 2> shape{state.codes.rows(), state.codes.cols()};
+  if (with_codes && state.codes.size() > 0)
+    image.create_dataset("/factored/codes", shape, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, state.codes.data());
+}
+
 // Reading.
 
 class Reader {
@@ -154,6 +178,7 @@ class Reader {
     result.state.model = read_model();
     read_history(result.state);
     if (hdf5::open_object(*file_, "/options")) result.options = read_options();
+    if (hdf5::open_object(*file_, "/factored")) read_factored(result.state);
     return result;
   }
 
@@ -189,6 +214,8 @@ class Reader {
     model.W = read_array("/parameters/W", {-1, -1});
     const Index D = model.W.rows();
     const Index H = model.W.cols();
+    if (hdf5::open_object(*file_, "/parameters/W_variance"))
+      model.W_variance = read_array("/parameters/W_variance", {D, H});
     model.pi = read_array("/parameters/pi", {H}).col(0);
     model.mu = read_array("/parameters/mu", {H}).col(0);
     const std::string slab = "/parameters/slab";
@@ -241,6 +268,14 @@ class Reader {
     });
   }
 
+  void read_factored(FitState& state) const {
+    const Handle group = open("/factored");
+    state.factored.basis_divergence = hdf5::read_real(*file_, group.get(), "basis_divergence");
+    state.factored.length_scale = hdf5::read_real(*file_, group.get(), "length_scale");
+    if (hdf5::open_object(*file_, "/factored/codes"))
+      state.factored.codes = read_array("/factored/codes", {state.model.latents(), -1});
+  }
+
   FitOptions read_options() const {
     FitOptions options;
     const Handle group = open("/options");
@@ -251,6 +286,8 @@ class Reader {
         value = parse_word<Value>(hdf5::read_text(*file_, group.get(), name), words, file_->name, what.c_str());
       else if constexpr (std::is_same_v<Value, double>)
         value = hdf5::read_real(*file_, group.get(), name);
+      else if constexpr (std::is_same_v<Value, bool>)
+        value = hdf5::read_unsigned(*file_, group.get(), name) != 0;
       else if constexpr (std::is_unsigned_v<Value>)
         value = hdf5::read_unsigned(*file_, group.get(), name);
       else
@@ -264,7 +301,7 @@ class Reader {
 
 }  // namespace
 
-void save_model(const std::filesystem::path& path, const ModelFile& file) {
+void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint) {
   AtomicFile target(path);
   hdf5::Image image;
   hdf5::write_integer(image.root(), "format_version", kFormatVersion);
@@ -273,6 +310,8 @@ void save_model(const std::filesystem::path& path, const ModelFile& file) {
   write_parameters(image, file.state.model);
   if (file.options) write_options(image, *file.options);
   write_history(image, file.state);
+  if (file.options && file.options->inference.method == Method::factored)
+    write_factored(image, file.state.factored, checkpoint);
   image.with_bytes([&](std::span<const std::byte> bytes) { target.write(bytes); });
   target.commit();
 }
@@ -302,7 +341,7 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
   const Words before = words(checkpoint);
   const Words after = words(now);
   std::vector<std::string> differing;
-  for (std::size_t i = 0; i < before.size(); ++i)
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
     if (before[i].second != after[i].second)
       differing.push_back(
           fmt::format("{} (checkpoint {}, now {})", before[i].first, before[i].second, after[i].second));
@@ -316,6 +355,6 @@ void Checkpoint::on_iteration(const FitState& state) {
   if (iteration > 0 && iteration % every_ == 0) save(state);
 }
 
-void Checkpoint::save(const FitState& state) const { save_model(path_, {state, options_, {}}); }
+void Checkpoint::save(const FitState& state) const { save_model(path_, {state, options_, {}}, true); }
 
 }  // namespace gsc

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -18,7 +19,10 @@ constexpr std::size_t kMostPoints = 2000;
 /// Nine digits are more than a chart shows and half as long as a double; null where there is no place on the axis.
 Json coordinate(double value, bool log) {
   if (!std::isfinite(value) || (log && value <= 0)) return nullptr;
-  return std::stod(fmt::format("{:.9g}", value));
+  // Not std::stod: it follows the locale and throws for numbers below 2e-308.
+  const std::string text = fmt::format("{:.9g}", value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 /// Counts want ticks at whole numbers.

@@ -49,6 +49,7 @@ std::string number(double value, int digits) {
 
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return "–";
+  if (seconds < 0.01) return "< 0.01 s";
   if (seconds < 10) return fmt::format("{:.2f} s", seconds);
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<long long>(std::min(std::round(seconds), 1e15));

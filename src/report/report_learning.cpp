@@ -9,6 +9,7 @@
 
 #include "report/html.h"
 #include "report/order.h"
+#include "report/readable_from.h"
 
 namespace gsc {
 namespace {
@@ -28,19 +29,6 @@ Chart against_iteration(const History& history, const std::string& title, const 
   }
   chart.series.push_back(std::move(series));
   return chart;
-}
-
-/// The free energy leaps in the first iterations and creeps ever after; an axis over both shows a step and a flat line.
-/// If all but the first tenth of the rows fill less than half of the range, the axis starts just below them.
-std::optional<double> readable_from(const std::vector<double>& free_energy) {
-  std::vector<double> sorted;
-  std::copy_if(free_energy.begin(), free_energy.end(), std::back_inserter(sorted),
-               [](double f) { return std::isfinite(f); });
-  if (sorted.size() < 8) return {};
-  std::sort(sorted.begin(), sorted.end());
-  const double low = sorted[(sorted.size() + 9) / 10], high = sorted.back();
-  if (high - low <= 0 || high - low > 0.5 * (high - sorted.front())) return {};
-  return low - 0.1 * (high - low);
 }
 
 Chart sorted_pi(const Vector& pi) {
@@ -65,6 +53,16 @@ std::string plural(std::int64_t count, const std::string& what) {
 }
 
 }  // namespace
+
+std::optional<double> readable_from(const std::vector<double>& values) {
+  std::vector<double> sorted;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(sorted), [](double f) { return std::isfinite(f); });
+  if (sorted.size() < 8) return {};
+  std::sort(sorted.begin(), sorted.end());
+  const double low = sorted[(sorted.size() + 9) / 10], high = sorted.back();
+  if (high - low <= 0 || high - low > 0.5 * (high - sorted.front())) return {};
+  return low - 0.1 * (high - low);
+}
 
 void Report::add_learning(const FitState& state) {
   const History& history = state.history;

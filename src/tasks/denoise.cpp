@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "tasks/denoise_plan.h"
 #include "tasks/patches.h"
+#include "tasks/reconstruct.h"
 
 namespace gsc {
 namespace {
@@ -64,47 +66,6 @@ FitResult learn(const Picture& noisy, const ModelPlan& plan, double noise, Obser
   return fit(data, plan.fit, &observer, std::move(start));
 }
 
-/// The weight of a patch: one over its expected squared error, as the model sees it.
-Vector patch_weights(const Matrix& variances, double floor, PatchWeights kind) {
-  if (kind == PatchWeights::equal) return Vector::Ones(variances.rows());
-  return (variances.rowwise().mean().array() + floor).inverse();
-}
-
-struct Reconstruction {
-  Picture picture, std;
-};
-
-Reconstruction reconstruct(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                           const DenoiseObserver& observer, DenoiseProgress progress, double share) {
-  constexpr Index kBlock = 8192;
-  const PatchData data(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride),
-                       plan.remove_mean());
-  PatchAverager averager(data.positions(), data.channels(), true);
-  const Matrix W_transposed = model.W.transpose(), W_squared = W_transposed.cwiseAbs2();
-  // What is left of the noise in a patch's mean.
-  const double pixels = static_cast<double>(plan.patch * plan.patch);
-  const double noise = model.noise.mean_variance(), mean_variance = plan.remove_mean() ? noise / pixels : 0;
-  const double start = progress.fraction;
-  Matrix block, means;
-  for (Index first = 0; first < data.rows(); first += kBlock) {
-    const Index count = std::min(kBlock, data.rows() - first);
-    block.resize(count, data.cols());
-    data.read(first, block, means);
-    const MatrixData rows(block);
-    const Posterior posterior =
-        infer(model, rows, plan.fit.inference, {.variance = true, .states = 0, .candidates = false});
-    Matrix patches = posterior.mean * W_transposed;
-    if (plan.remove_mean()) add_means(patches, means);
-    // Var(y_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
-    const Matrix variances = ((posterior.variance * W_squared).array() + mean_variance).matrix();
-    averager.add_block(first, patches, patch_weights(variances, plan.weight_floor * noise / pixels, plan.weights),
-                       variances);
-    progress.fraction = start + share * static_cast<double>(first + count) / static_cast<double>(data.rows());
-    if (observer && !observer(progress)) throw Interrupted("interrupted while denoising");
-  }
-  return {averager.result(noisy.depth), averager.std_result()};
-}
-
 /// mean += (value - mean) / count, for every pixel.
 void average_in(Picture& mean, const Picture& value, int count) {
   for (std::size_t c = 0; c < mean.channels.size(); ++c)
@@ -120,17 +81,21 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
   const std::vector<ModelPlan> plans = plan_denoising(noisy, options, result.noise_estimate);
   DenoiseProgress progress;
   progress.models = static_cast<int>(plans.size());
+  const double whole = std::accumulate(plans.begin(), plans.end(), 0.0,
+                                       [](double sum, const ModelPlan& plan) { return sum + plan.cost; });
   for (const ModelPlan& plan : plans) {
-    // Learning takes nearly all of the time unless the picture is much larger than what is learned from.
-    const double share = 1.0 / progress.models, learning = share * plan.learning_share;
-    progress.fraction = share * progress.model;
+    const double share = plan.cost / whole, learning = share * plan.learning_share;
     LearningProgress watch(observer, progress, learning, plan.fit.iterations);
     Denoised::Learned learned{plan.patch, plan.patch_mean, plan.fit, learn(noisy, plan, result.noise_estimate, watch),
                               0};
     if (learned.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
-    progress.fraction += learning;
+    const double begin = progress.fraction + learning, inferring = share - learning;
+    progress.fraction = begin;
     const auto start = Clock::now();
-    Reconstruction part = reconstruct(noisy, learned.fit.model(), plan, observer, progress, share - learning);
+    Reconstruction part = reconstruct(noisy, learned.fit.model(), plan, [&](double done) {
+      progress.fraction = begin + inferring * done;
+      return !observer || observer(progress);
+    });
     learned.seconds_inferring = std::chrono::duration<double>(Clock::now() - start).count();
     ++progress.model;
     if (progress.model == 1) {
@@ -140,6 +105,7 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
       average_in(result.picture, part.picture, progress.model);
       average_in(result.std, part.std, progress.model);
     }
+    learned.fit.state.factored.codes.resize(0, 0);  // as large as the data
     result.learned.push_back(std::move(learned));
   }
   result.picture.alpha = noisy.alpha;

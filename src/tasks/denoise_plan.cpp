@@ -6,79 +6,121 @@
 namespace gsc {
 namespace {
 
-/// What a quality stands for.
-struct Preset {
-  Index latents, candidates, max_active;
-  int iterations, models;
+/// One of the models of a quality. Models that differ make different errors, which averaging takes out.
+struct Member {
+  PatchMean mean;
+  Index larger;   ///< pixels added to the usual patch
+  Index latents;  ///< most, and fewer where noise is strong
 };
 
+/// What a quality stands for.
+struct Preset {
+  Index candidates, max_active;
+  int iterations, models;
+  std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
+};
+
+// On House at sigma 15, 25, 50 larger patches are better where the mean is removed than where it is kept, and 1024
+// latents are better than 512 only where it is kept (docs/denoise.md).
 Preset preset(Quality quality) {
   switch (quality) {
     case Quality::fast:
-      return {256, 8, 4, 20, 1};
+      return {8, 4, 20, 1, {{PatchMean::remove, 0, 256}, {PatchMean::keep, 2, 256}, {PatchMean::remove, 2, 256}}};
     case Quality::standard:
-      return {512, 10, 5, 60, 2};
+      return {10, 5, 60, 2, {{PatchMean::keep, 0, 512}, {PatchMean::remove, 2, 512}, {PatchMean::keep, 2, 512}}};
     case Quality::best:
-      return {512, 10, 5, 100, 4};
+      return {10, 5, 100, 3, {{PatchMean::keep, 0, 1024}, {PatchMean::remove, 2, 512}, {PatchMean::keep, 2, 1024}}};
   }
   return {};
 }
 
 constexpr Index kSmallestPatch = 2;
+/// Of the range of the picture, as a standard deviation.
+constexpr double kMediumNoise = 0.08, kStrongNoise = 0.13;
 
-/// Where noise is strong a patch must be large to hold enough signal. Chosen on House.
-Index usual_patch(double noise_share) { return noise_share > 0.13 ? 12 : noise_share > 0.08 ? 10 : 8; }
+/// Where noise is strong a patch must be large to hold enough signal, and there are fewer patterns to be told from it.
+Index usual_patch(double noise_share) { return noise_share > kStrongNoise ? 12 : noise_share > kMediumNoise ? 10 : 8; }
+Index usual_latents(Index most, double noise_share) {
+  return noise_share > kStrongNoise ? std::min<Index>(most, 512) : most;
+}
+
+std::string size_text(const Picture& picture) {
+  return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
+}
+
+/// Throws unless there is something to learn from.
+void check(const Picture& noisy) {
+  if (std::min(noisy.height(), noisy.width()) < 2 * kSmallestPatch)
+    throw Error("the picture has " + size_text(noisy) + " pixels; denoising needs at least " +
+                std::to_string(2 * kSmallestPatch) + " in each direction");
+  const bool flat = std::all_of(noisy.channels.begin(), noisy.channels.end(),
+                                [](const Matrix& channel) { return channel.maxCoeff() == channel.minCoeff(); });
+  if (flat)
+    throw Error("the picture is flat (every pixel is " + std::to_string(noisy.channels[0](0, 0)) +
+                "), so there is nothing to denoise");
+}
+
+void set_truncation(const DenoiseOptions& options, const Preset& usual, FitOptions& fit) {
+  fit.inference.candidates = options.candidates.value_or(std::min(usual.candidates, fit.latents));
+  fit.inference.max_active = options.max_active.value_or(std::min(usual.max_active, fit.inference.candidates));
+}
+
+ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
+                     double noise) {
+  const Index smaller_side = std::min(noisy.height(), noisy.width());
+  const double noise_share = noise / noisy.peak();
+  ModelPlan plan;
+  plan.patch =
+      options.patch.value_or(std::clamp(usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
+  const Index positions = (noisy.height() - plan.patch + 1) * (noisy.width() - plan.patch + 1);
+  if (plan.patch > smaller_side || positions < 2)
+    throw UsageError("patch is " + std::to_string(plan.patch) + ", but the picture has only " + size_text(noisy) +
+                     " pixels; choose smaller patches");
+  plan.stride = options.stride.value_or(1);
+  if (plan.stride > plan.patch)
+    throw UsageError("stride is " + std::to_string(plan.stride) + ", but patches have only " +
+                     std::to_string(plan.patch) + " x " + std::to_string(plan.patch) +
+                     " pixels, so some of the picture would be left out");
+  plan.patch_mean = options.patch_mean.value_or(member.mean);
+  plan.train_patches = options.train_patches;
+  // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
+  plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
+  const Index available = std::min(options.train_patches, positions);
+  // Few data points cannot teach many basis functions.
+  plan.fit.latents =
+      options.latents.value_or(std::clamp<Index>(available / 20, 1, usual_latents(member.latents, noise_share)));
+  set_truncation(options, usual, plan.fit);
+  plan.fit.inference.method = options.method;
+  plan.fit.factored = options.factored;
+  plan.fit.factored.shape = {plan.patch, plan.patch, static_cast<Index>(noisy.channels.size())};
+  plan.fit.inference.selection = options.selection;
+  plan.fit.inference.precision = options.precision;
+  plan.fit.inference.threads = options.threads;
+  plan.fit.iterations = options.iterations.value_or(usual.iterations);
+  plan.fit.tolerance = 0;
+  if (options.init)
+    plan.fit.init = *options.init;
+  else
+    plan.smoothing = std::clamp(noise_share * 10, 0.4, 2.0);
+  plan.fit.validate();
+
+  // Rough, for progress only: an iteration's cost per patch grows with latents and pixels.
+  const auto all = static_cast<double>(noisy.height() * noisy.width() / (plan.stride * plan.stride));
+  const double learning = static_cast<double>(available) * std::max(1, plan.fit.iterations), inferring = 1.5 * all;
+  plan.learning_share = learning / (learning + inferring);
+  plan.cost = (learning + inferring) * static_cast<double>(plan.fit.latents + plan.patch * plan.patch);
+  return plan;
+}
 
 }  // namespace
 
 std::vector<ModelPlan> plan_denoising(const Picture& noisy, const DenoiseOptions& options, double noise) {
-  const Index smaller_side = std::min(noisy.height(), noisy.width());
-  if (smaller_side < 2 * kSmallestPatch)
-    throw Error("the picture has " + std::to_string(noisy.height()) + " x " + std::to_string(noisy.width()) +
-                " pixels; denoising needs at least " + std::to_string(2 * kSmallestPatch) + " in each direction");
-  const double mean = noisy.channels[0].mean();
-  const bool flat = std::all_of(noisy.channels.begin(), noisy.channels.end(),
-                                [](const Matrix& channel) { return channel.maxCoeff() == channel.minCoeff(); });
-  if (flat)
-    throw Error("the picture is flat (every pixel is " + std::to_string(mean) + "), so there is nothing to denoise");
-
+  check(noisy);
   const Preset usual = preset(options.quality);
-  const Index patch = options.patch.value_or(std::min(usual_patch(noise / noisy.peak()), smaller_side / 2));
-  if (patch > smaller_side)
-    throw UsageError("patch is " + std::to_string(patch) + ", but the picture is only " + std::to_string(smaller_side) +
-                     " pixels on its smaller side");
   std::vector<ModelPlan> plans;
-  for (int i = 0; i < options.models.value_or(usual.models); ++i) {
-    ModelPlan plan;
-    // Models that differ make different errors, which averaging takes out: other patches, other treatment of the mean.
-    const Index offsets[] = {0, 2, -2, 4};
-    plan.patch = options.patch ? patch : std::clamp<Index>(patch + offsets[i % 4], kSmallestPatch, smaller_side);
-    plan.patch_mean = options.patch_mean.value_or(i % 2 == 0 ? PatchMean::remove : PatchMean::keep);
-    plan.stride = std::min(options.stride.value_or(1), plan.patch);
-    plan.train_patches = options.train_patches;
-    // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
-    plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
-    const Index available =
-        std::min(options.train_patches, (noisy.height() - plan.patch + 1) * (noisy.width() - plan.patch + 1));
-    // Few data points cannot teach many basis functions.
-    plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, usual.latents));
-    plan.fit.inference.candidates = std::min(options.candidates.value_or(usual.candidates), plan.fit.latents);
-    plan.fit.inference.max_active =
-        std::min(options.max_active.value_or(usual.max_active), plan.fit.inference.candidates);
-    plan.fit.inference.selection = options.selection;
-    plan.fit.inference.precision = options.precision;
-    plan.fit.inference.threads = options.threads;
-    plan.fit.iterations = options.iterations.value_or(usual.iterations);
-    plan.fit.tolerance = 0;
-    plan.fit.seed = options.seed + static_cast<std::uint64_t>(i);
-    if (options.init)
-      plan.fit.init = *options.init;
-    else
-      plan.smoothing = std::clamp(noise / noisy.peak() * 10, 0.4, 2.0);
-    const double all = static_cast<double>(noisy.height() * noisy.width() / (plan.stride * plan.stride));
-    plan.learning_share = 1 / (1 + 1.5 * all / static_cast<double>(available * std::max(1, plan.fit.iterations)));
-    plan.fit.validate();
-    plans.push_back(plan);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual.models)); ++i) {
+    plans.push_back(plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise));
+    plans.back().fit.seed = options.seed + i;
   }
   return plans;
 }

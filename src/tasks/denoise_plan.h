@@ -15,12 +15,13 @@ struct ModelPlan {
   double smoothing = 0;          ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
   double weight_floor = 4;       ///< in units of the noise of a patch's mean: how far certainty may favour a patch
   double learning_share = 0.95;  ///< guess of learning's part of the time
+  double cost = 1;               ///< guess of the time, to compare with other models'
   FitOptions fit;
 
   bool remove_mean() const { return patch_mean == PatchMean::remove; }
 };
 
-/// Throws Error for a picture that is too small for any patch, or flat.
+/// Throws Error for a picture that is too small for any patch, or flat, UsageError for options that do not fit it.
 std::vector<ModelPlan> plan_denoising(const Picture& noisy, const DenoiseOptions& options, double noise);
 
 /// Gaussian smoothing of every channel, mirrored at the edges.

@@ -106,9 +106,9 @@ double amari_index(const Matrix& learned, const Matrix& generating) {
     throw Error("the Amari index needs two square matrices of the same size; these are " +
                 std::to_string(learned.rows()) + " x " + std::to_string(learned.cols()) + " and " +
                 std::to_string(generating.rows()) + " x " + std::to_string(generating.cols()));
-  const Eigen::FullPivLU<Matrix> lu(learned);
   if (!learned.allFinite() || !generating.allFinite())
     throw Error("the Amari index of matrices with NaN or infinity is not defined");
+  const Eigen::FullPivLU<Matrix> lu(learned);
   if (!lu.isInvertible()) throw Error("the learned mixing matrix has no inverse, so its Amari index is not defined");
   const Eigen::ArrayXXd o = lu.solve(generating).array().abs();
   const Eigen::ArrayXd of_row = o.rowwise().maxCoeff();

@@ -1,4 +1,4 @@
-// Noise added to pictures, and its estimate.
+// Noise added to pictures and its estimate; the options of denoising.
 
 #include <gsc/denoise.h>
 

@@ -17,6 +17,7 @@
 #include "data/file_error.h"
 #include "data/mapped_file.h"
 #include "tasks/picture_checks.h"
+#include "tasks/picture_internal.h"
 #include "tasks/pnm.h"
 #include "tasks/stderr_capture.h"
 #include "tasks/tiff_check.h"
@@ -221,7 +222,7 @@ double Picture::peak() const {
 Picture read_picture(const std::filesystem::path& path) {
   std::error_code error;
   const std::string name = path.string();
-  if (!std::filesystem::exists(path, error)) fail(name, "there is no such file");
+  if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file");
   if (std::filesystem::is_directory(path, error)) fail(name, "is a folder; name a picture in it");
   try {
     const MappedFile file(path);
@@ -233,13 +234,16 @@ Picture read_picture(const std::filesystem::path& path) {
   }
 }
 
+void check_writable(const std::filesystem::path& path, const Picture& picture) {
+  require_fit(path.string(), picture, target_of(path));
+}
+
 void write_picture(const std::filesystem::path& path, const Picture& picture) {
+  check_writable(path, picture);
   const std::string name = path.string();
-  const Target target = target_of(path);
-  require_fit(name, picture, target);
   std::vector<unsigned char> bytes;
   try {
-    bytes = encode(picture, target);
+    bytes = encode(picture, target_of(path));
   } catch (const cv::Exception&) {
     bytes.clear();
   } catch (const std::bad_alloc&) {

@@ -15,23 +15,25 @@ namespace {
 constexpr Index kExactLatents = 12;
 constexpr Index kTruncation = 10;  ///< H' and gamma beyond (paper, section 5.4)
 
-void check(const Matrix& mixture) {
+}  // namespace
+
+void check_mixture(const Matrix& mixture, const std::string& name, Index first) {
   const Index channels = mixture.rows(), samples = mixture.cols();
   if (channels < 2)
-    throw Error("the mixture has " + std::to_string(channels) + " channel" + (channels == 1 ? "" : "s") +
+    throw Error(name + " has " + std::to_string(channels) + " channel" + (channels == 1 ? "" : "s") +
                 "; separation needs at least two recordings of the same sources");
   if (samples < channels)
-    throw Error("the mixture has fewer samples (" + std::to_string(samples) + ") than channels (" +
+    throw Error(name + " has fewer samples (" + std::to_string(samples) + ") than channels (" +
                 std::to_string(channels) + "); is it transposed, or too short?");
   for (Index c = 0; c < channels; ++c)
     for (Index n = 0; n < samples; ++n)
       if (!std::isfinite(mixture(c, n)))
-        throw Error("channel " + std::to_string(c + 1) + " of the mixture is " +
-                    (std::isnan(mixture(c, n)) ? "NaN" : "infinite") + " at sample " + std::to_string(n) +
+        throw Error("channel " + std::to_string(c + 1) + " of " + name + " is " +
+                    (std::isnan(mixture(c, n)) ? "NaN" : "infinite") + " at sample " + std::to_string(first + n) +
                     " (from 0); remove or replace such values first");
+  if ((mixture.colwise() - mixture.col(0)).isZero(0))
+    throw Error(name + " has nothing but constant channels, so there is nothing to separate; is it the right one?");
 }
-
-}  // namespace
 
 SeparateOptions::SeparateOptions() {
   fit.latents = 0;
@@ -67,7 +69,7 @@ void normalise_rows(Matrix& rows, const std::string& row_name) {
 }
 
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
-  check(mixture);
+  check_mixture(mixture, "the mixture");
   const FitOptions single = resolved(options, mixture.rows());
   Matrix channels = mixture;
   if (options.normalise) normalise_rows(channels, "channel");

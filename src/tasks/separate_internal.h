@@ -11,7 +11,11 @@ namespace gsc {
 /// Throws UsageError naming the first field with an impossible value.
 FitOptions resolved(const SeparateOptions& options, Index channels);
 
-/// Gives every row zero mean and unit variance. `row_name` is what errors call a row ("channel").
+/// Throws Error for a mixture (channels x samples) that cannot be separated. `name` is what the error calls it, `first`
+/// the number of its first sample.
+void check_mixture(const Matrix& mixture, const std::string& name, Index first = 0);
+
+/// Gives every row zero mean and unit variance. `row_name` is what errors call a row, before its number.
 void normalise_rows(Matrix& rows, const std::string& row_name);
 
 }  // namespace gsc

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,11 @@ struct MemoryFile {
     io.write = [](const void* source, sf_count_t count, void* user) {
       MemoryFile& file = of(user);
       if (count <= 0) return sf_count_t{0};
-      file.bytes.resize(static_cast<std::size_t>(std::max(file.size(), file.at + count)));
+      try {
+        file.bytes.resize(static_cast<std::size_t>(std::max(file.size(), file.at + count)));
+      } catch (const std::bad_alloc&) {
+        return sf_count_t{0};  // libsndfile, which is C, takes no exceptions; a short write is an error to it
+      }
       std::memcpy(file.bytes.data() + file.at, source, static_cast<std::size_t>(count));
       file.at += count;
       return count;
@@ -77,10 +82,11 @@ std::vector<double> read_frames(SNDFILE* file, const SF_INFO& info, const std::s
   for (sf_count_t count = 0; (count = sf_readf_double(file, block.data(), kBlockFrames)) > 0; frames += count)
     values.insert(values.end(), block.begin(), block.begin() + count * info.channels);
   if (sf_error(file) != SF_ERR_NO_ERROR)
-    fail(name, "is damaged: {} after {} samples a channel", sf_strerror(file), frames);
+    fail(name, "is damaged: {} after {} samples a channel; get a fresh copy", sf_strerror(file), frames);
   // Formats without a length in the header say SF_COUNT_MAX or 0.
   if (info.frames > frames && info.frames < SF_COUNT_MAX)
-    fail(name, "is damaged or cut off: {} samples a channel are declared, {} could be read", info.frames, frames);
+    fail(name, "is damaged or cut off: {} samples a channel are declared, {} could be read; get a complete copy",
+         info.frames, frames);
   return values;
 }
 
@@ -93,8 +99,8 @@ bool is_sound_file(const std::filesystem::path& path) {
 Sound read_sound(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail(name, "does not exist");
-  if (std::filesystem::is_directory(path, error)) fail(name, "is a folder, not a sound file");
+  if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file");
+  if (std::filesystem::is_directory(path, error)) fail(name, "is a folder; name a sound file in it");
   SF_INFO info{};
   const File file(sf_open(path.c_str(), SFM_READ, &info));
   if (!file)
@@ -103,7 +109,7 @@ Sound read_sound(const std::filesystem::path& path) {
   if (info.channels < 1) fail(name, "has no channels");
 
   const std::vector<double> frames = read_frames(file.get(), info, name);
-  if (frames.empty()) fail(name, "holds no samples");
+  if (frames.empty()) fail(name, "holds no samples; record or export it anew");
   const Index samples = static_cast<Index>(frames.size()) / info.channels;
   const Eigen::Map<const Matrix> interleaved(frames.data(), samples, info.channels);
   if (!interleaved.allFinite()) fail(name, "holds NaN or infinity; export the sound anew");

@@ -18,19 +18,22 @@ class StderrCapture {
     saved_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (memory_ >= 0 && saved_ >= 0) ::dup2(memory_, STDERR_FILENO);
   }
-  ~StderrCapture() { restore(); }
+  ~StderrCapture() {
+    give_back();
+    if (memory_ >= 0) ::close(memory_);
+  }
   StderrCapture(const StderrCapture&) = delete;
   StderrCapture& operator=(const StderrCapture&) = delete;
 
   /// Ends it and returns what was written.
   std::string finish() {
+    give_back();  // first, so that what other threads say while it is read is not lost
     std::string text;
     if (memory_ >= 0 && ::lseek(memory_, 0, SEEK_SET) == 0) {
       char piece[4096];
       for (ssize_t count = 0; (count = ::read(memory_, piece, sizeof piece)) > 0;)
         text.append(piece, static_cast<std::size_t>(count));
     }
-    restore();
     return text;
   }
 
@@ -39,11 +42,11 @@ class StderrCapture {
     static std::mutex one;
     return one;
   }
-  void restore() {
-    if (memory_ >= 0 && saved_ >= 0) ::dup2(saved_, STDERR_FILENO);
-    if (memory_ >= 0) ::close(memory_);
-    if (saved_ >= 0) ::close(saved_);
-    memory_ = saved_ = -1;
+  void give_back() {
+    if (saved_ < 0) return;
+    ::dup2(saved_, STDERR_FILENO);
+    ::close(saved_);
+    saved_ = -1;
   }
 
   std::unique_lock<std::mutex> lock_;

@@ -30,21 +30,31 @@
     };
   }
 
+  /** Powers of ten, where there are hardly any also 2 and 5 times those; `scale` begins at a tick of its own. */
+  function labelled(scale) {
+    const wanted = scale.max < 100 * scale.min ? [1, 2, 5] : [1];
+    scale.ticks = scale.ticks.filter(({ value }) => {
+      const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-6);
+      return wanted.some((one) => Math.abs(digit - one) < 1e-6);
+    });
+  }
+
   function axis(label, log, extra) {
     const muted = style("--muted");
     const ticks = { color: muted, maxRotation: 0, autoSkipPadding: 14, ...extra.ticks };
-    if (log) ticks.callback = (value) => (Number.isInteger(Math.round(Math.log10(value) * 1e6) / 1e6) ? number(value) : "");
+    if (log) ticks.callback = (value) => number(value);
     return {
       ...extra,
       type: log ? "logarithmic" : "linear",
       title: { display: label !== "", text: label, color: muted },
       grid: { color: style("--grid"), borderColor: style("--line"), tickLength: 4, ...extra.grid },
       ticks,
+      ...(log && { afterBuildTicks: labelled }),
     };
   }
 
-  /** Chart.js would leave out of the x axis what lies below the start of the y axis. */
-  function extent(series) {
+  /** Chart.js would leave out of the x axis what lies below the start of the y axis, and round its ends for bars. */
+  function extent(series, bars) {
     let [min, max] = [Infinity, -Infinity];
     for (const { x, y } of series) {
       x.forEach((value, k) => {
@@ -53,7 +63,9 @@
         max = Math.max(max, value);
       });
     }
-    return min < max ? { min, max } : {};
+    const most = Math.max(...series.map(({ x }) => x.length));
+    const room = bars ? 0.6 * (min < max ? (max - min) / (most - 1) : 1) : 0; // half a bar and a bit
+    return min - room < max + room ? { min: min - room, max: max + room } : {};
   }
 
   /** Whether the k-th points of all series stand above each other; long ones are thinned each in its own way. */
@@ -79,7 +91,7 @@
         interaction: { mode: sameX(spec.series) ? "index" : "nearest", axis: "x", intersect: false },
         scales: {
           x: axis(spec.xLabel, spec.logX, {
-            ...(bars ? {} : extent(spec.series)), offset: bars, grid: { display: !bars, offset: false },
+            ...extent(spec.series, bars && !spec.logX), offset: false, grid: { display: !bars, offset: false },
             ticks: { includeBounds: false, ...(spec.wholeX && { precision: 0 }) },
           }),
           y: axis(spec.yLabel, spec.logY, {

@@ -1,0 +1,72 @@
+#include "compare_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gsc::cli {
+namespace {
+
+constexpr const char* kInBoth[] = {"latents",      "init",         "candidates", "max-active",
+                                   "selection",    "precision",    "iterations", "basis-prior",
+                                   "length-scale", "shared-prior", "sweep-order"};
+
+template <class Table>
+auto find_row(Table& table, Command command, const std::string& name) {
+  return std::find_if(table.begin(), table.end(),
+                      [&](const Option& option) { return (option.commands & command) && option.name == name; });
+}
+
+bool has(Command command, const std::string& name) {
+  return find_row(option_table(), command, name) != option_table().end();
+}
+
+Option joined(const Option& data, const Option& picture) {
+  Option row = picture;  // --init of fit takes more than that of denoise
+  row.commands = kCompare;
+  if (data.value == picture.value) row.help = data.help;
+  const std::string usual = data.default_text(kFit), of_pictures = picture.default_text(kDenoise);
+  row.if_left_out = usual == of_pictures ? usual : fmt::format("{}; pictures: {}", usual, of_pictures);
+  row.set = [set_data = data.set, set_picture = picture.set](Settings& settings,
+                                                             const std::vector<std::string>& texts) {
+    set_picture(settings, texts);
+    set_data(settings, texts);
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<Option> with_compare_rows(std::vector<Option> table) {
+  for (const char* name : kInBoth) {
+    const auto picture = find_row(table, kDenoise, name);
+    table.insert(picture + 1, joined(*find_row(table, kFit, name), *picture));
+  }
+  return table;
+}
+
+void check_kind(const CommandLine& line, bool picture) {
+  const std::string& input = line.settings.compare.input;
+  for (const Option* option : options_of(kCompare)) {
+    const std::string& name = option->name;
+    if (!line.given(name)) continue;
+    const bool of_data = has(kFit, name) || name == "truth", of_picture = has(kDenoise, name);
+    if (picture && of_data && !of_picture)
+      throw UsageError(fmt::format("{} is for tables of numbers, but {} is a picture; leave it out", name, input));
+    if (!picture && of_picture && !of_data)
+      throw UsageError(fmt::format("{} is for pictures, but {} is none by its extension; leave it out", name, input));
+  }
+}
+
+Json compare_options_json(const Settings& settings, bool picture) {
+  Json json = Json::object();
+  const Json all = options_json(picture ? kDenoise : kFit, settings);
+  for (const auto& [key, value] : all.items()) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (has(kCompare, name)) json[key] = value;
+  }
+  return json;
+}
+
+}  // namespace gsc::cli

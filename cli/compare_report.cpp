@@ -1,0 +1,224 @@
+#include <fmt/format.h>
+#include <gsc/report.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "compare.h"
+#include "compare_options.h"
+#include "help.h"
+#include "learning_report.h"
+#include "metrics.h"
+#include "option_values.h"
+#include "report/readable_from.h"
+
+namespace gsc::cli {
+namespace {
+
+constexpr const char* kNote =
+    "Free energies are lower bounds of the log-likelihood; exact is the log-likelihood itself. That of factored also "
+    "pays "
+    "for its prior on the basis, unless --basis-prior is none.";
+
+std::string seconds_text(double seconds) {
+  return fmt::format("{:.{}f} s", seconds, seconds < 1 ? 3 : seconds < 100 ? 2 : 0);
+}
+
+std::string measure_name(Measure measure) {
+  return measure == Measure::psnr ? "PSNR" : measure == Measure::amari ? "Amari index" : "free energy";
+}
+
+/// The first row is the header.
+std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
+  std::vector<std::vector<std::string>> rows(comparison.runs.size() + 1);
+  const auto column = [&](const char* title, const auto& text) {
+    rows[0].push_back(title);
+    for (std::size_t i = 0; i < comparison.runs.size(); ++i) rows[i + 1].push_back(text(comparison.runs[i]));
+  };
+  using Run = const MethodRun&;
+  column("method", [](Run run) { return run.name(); });
+  column("free energy", [](Run run) { return fmt::format("{:.9g}", run.fit.last().free_energy); });
+  if (comparison.measure == Measure::psnr) {
+    column("PSNR", [](Run run) { return fmt::format("{:.2f} dB", run.score->psnr); });
+    column("SSIM", [](Run run) { return run.score->ssim ? fmt::format("{:.3f}", *run.score->ssim) : "-"; });
+  }
+  if (comparison.measure == Measure::amari)
+    column("Amari index", [](Run run) {
+      const std::optional<double> amari = run.curve.back().quality;
+      return amari ? fmt::format("{:.4f}", *amari) : "-";
+    });
+  column("noise std", [](Run run) { return fmt::format("{:.4g}", run.fit.last().noise_std); });
+  column("iterations", [](Run run) { return fmt::format("{}", run.fit.last().iteration); });
+  column("learning", [](Run run) { return seconds_text(run.curve.back().seconds); });
+  if (comparison.picture) column("inference", [](Run run) { return seconds_text(*run.seconds_inferring); });
+  column(comparison.runs.size() > 2 ? "as good as the others after" : "as good as the other after", [](Run run) {
+    return !run.race.target ? "-" : run.race.seconds ? seconds_text(*run.race.seconds) : "never";
+  });
+  return rows;
+}
+
+std::string race_note(const Comparison& comparison) {
+  const bool many = comparison.runs.size() > 2;
+  return fmt::format("As good as {} after: learning time until the {} is as good as {}{}.",
+                     many ? "the others" : "the other", measure_name(comparison.measure),
+                     many ? "the best with which another method ends" : "that with which the other ends",
+                     comparison.measure == Measure::free_energy
+                         ? ""
+                         : "; it is looked at after 0, 1, 2, 3, 5, 7, 10, 14, 20, ... iterations");
+}
+
+Json method_json(const Comparison& comparison, const MethodRun& run) {
+  const IterationReport& last = run.fit.last();
+  const InferenceOptions& inference = run.options.inference;
+  const bool truncated = inference.method == Method::truncated;
+  Json json{{"method", run.name()},
+            {"latents", run.options.latents},
+            {"candidates", truncated ? Json(inference.candidates) : Json()},
+            {"max_active", truncated ? Json(inference.max_active) : Json()},
+            {"iterations", last.iteration},
+            {"stop_reason", to_string(run.fit.reason)},
+            {"free_energy", last.free_energy},
+            {"noise_std", last.noise_std},
+            {"mean_active", last.mean_active},
+            {"latents_in_use", last.latents_in_use},
+            {"rescues", rescues_json(run.fit.state.rescues)}};
+  if (run.score) {
+    json["psnr"] = run.score->psnr;
+    json["ssim"] = value_json(run.score->ssim);
+  }
+  if (comparison.measure == Measure::amari) json["amari"] = value_json(run.curve.back().quality);
+  json["seconds_learning"] = run.curve.back().seconds;
+  if (run.seconds_inferring) json["seconds_inferring"] = *run.seconds_inferring;
+  json["best_of_others"] = value_json(run.race.target);
+  json["seconds_to_reach_others"] = value_json(run.race.seconds);
+  json["curve"] = Json::array();
+  for (const CurvePoint& point : run.curve)
+    json["curve"].push_back({{"iteration", point.iteration},
+                             {"seconds", point.seconds},
+                             {"free_energy", point.free_energy},
+                             {"quality", value_json(point.quality)}});
+  return json;
+}
+
+/// One line per method.
+Chart chart_of(const Comparison& comparison, Measure measure, bool against_time) {
+  Chart chart;
+  chart.x_label = against_time ? "seconds" : "iteration";
+  chart.y_label = measure_name(measure);
+  chart.title = fmt::format("{} against {}", chart.y_label, chart.x_label);
+  chart.title.front() = static_cast<char>(std::toupper(chart.title.front()));
+  chart.log_x = against_time;
+  std::vector<double> values;
+  for (const MethodRun& run : comparison.runs) {
+    Chart::Series series{run.name(), {}, {}};
+    for (const CurvePoint& point : run.curve) {
+      const std::optional<double> value = value_of(point, measure);
+      if (!value) continue;
+      series.x.push_back(against_time ? point.seconds : point.iteration);
+      series.y.push_back(*value);
+    }
+    values.insert(values.end(), series.y.begin(), series.y.end());
+    chart.series.push_back(std::move(series));
+  }
+  if (measure == Measure::free_energy) chart.y_from = readable_from(values);
+  return chart;
+}
+
+void add_curves(Report& report, const Comparison& comparison) {
+  std::vector<Chart> charts;
+  if (comparison.measure != Measure::free_energy) charts.push_back(chart_of(comparison, comparison.measure, true));
+  charts.push_back(chart_of(comparison, Measure::free_energy, true));
+  charts.push_back(chart_of(comparison, Measure::free_energy, false));
+  report.add_heading("Learning");
+  report.add_charts(charts);
+}
+
+void add_pictures(Report& report, const Comparison& comparison) {
+  const auto& [noisy, clean] = *comparison.picture;
+  const double peak = noisy.peak();
+  std::vector<Figure> figures = {{"noisy", "", noisy, 0, peak}};
+  if (clean) {
+    const DenoisingScore& score = *comparison.runs.front().score;
+    figures.front().detail = scores_text(score.psnr_noisy, score.ssim_noisy);
+    figures.push_back({"clean", "", *clean, 0, peak});
+  }
+  for (const MethodRun& run : comparison.runs)
+    figures.push_back(
+        {run.name(), run.score ? scores_text(run.score->psnr, run.score->ssim) : "", run.picture, 0, peak});
+  report.add_heading("Pictures");
+  report.add_figures(figures);
+}
+
+}  // namespace
+
+std::string comparison_text(const Comparison& comparison) {
+  const std::vector<std::vector<std::string>> rows = table_of(comparison);
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  std::string text;
+  for (const auto& row : rows) {
+    text += fmt::format("{:<{}}", row[0], widths[0]);
+    for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
+    text += '\n';
+  }
+  return text + wrapped(race_note(comparison), 0) + wrapped(kNote, 0);
+}
+
+Json comparison_json(const Settings& settings, const Comparison& comparison) {
+  Json json{{"command", "compare"},
+            {"version", GSC_VERSION},
+            {"input", settings.compare.input},
+            {"seed", settings.fit.seed},
+            {"threads", thread_count(settings.fit.inference.threads)},
+            {"seconds", comparison.seconds}};
+  if (comparison.picture) {
+    json["height"] = comparison.picture->noisy.height();
+    json["width"] = comparison.picture->noisy.width();
+    json["channels"] = comparison.picture->noisy.channels.size();
+    json["patch"] = comparison.patch;
+  } else {
+    json["data_points"] = comparison.data_points;
+    json["dimensions"] = comparison.dimensions;
+  }
+  if (comparison.measure == Measure::psnr) {
+    json["psnr_noisy"] = comparison.runs.front().score->psnr_noisy;
+    json["ssim_noisy"] = value_json(comparison.runs.front().score->ssim_noisy);
+  }
+  json["measure"] = comparison.measure == Measure::psnr    ? "psnr"
+                    : comparison.measure == Measure::amari ? "amari"
+                                                           : "free_energy";
+  json["methods"] = Json::array();
+  for (const MethodRun& run : comparison.runs) json["methods"].push_back(method_json(comparison, run));
+  json["options"] = compare_options_json(settings, comparison.picture.has_value());
+  return json;
+}
+
+void write_comparison_report(const std::string& path, const Settings& settings, const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const MethodRun& run : comparison.runs) names.push_back(run.name());
+  Report report("Methods compared on " + settings.compare.input, fmt::format("{}", fmt::join(names, ", ")));
+  std::vector<std::vector<std::string>> rows = table_of(comparison);
+  const std::vector<std::string> header = std::move(rows.front());
+  rows.erase(rows.begin());
+  report.add_table(header, rows);
+  report.add_text(fmt::format("{}\n\n{}", race_note(comparison), kNote));
+  add_curves(report, comparison);
+  if (comparison.picture) add_pictures(report, comparison);
+  for (const MethodRun& run : comparison.runs) {
+    report.add_heading("Basis functions: " + run.name());
+    if (comparison.picture)
+      report.add_basis(run.fit.model(), comparison.patch, comparison.patch,
+                       static_cast<Index>(comparison.picture->noisy.channels.size()));
+    else
+      add_basis(report, run.fit.model(), settings.show_basis);
+  }
+  add_options(report, compare_options_json(settings, comparison.picture.has_value()));
+  report.add_facts("Run", {{"version", GSC_VERSION},
+                           {"seconds", fmt::format("{:.1f}", comparison.seconds)},
+                           {"seed", fmt::format("{}", settings.fit.seed)},
+                           {"threads", fmt::format("{}", thread_count(settings.fit.inference.threads))}});
+  report.write(path);
+}
+
+}  // namespace gsc::cli

@@ -1,0 +1,80 @@
+#pragma once
+// A block of data points on its way through factored sweeps: the buffers of one thread.
+
+#include <gsc/inference.h>
+#include <hwy/aligned_allocator.h>
+
+#include <vector>
+
+#include "inference/factored_kernel.h"
+
+namespace gsc {
+
+/// Latents x points, every row aligned for vectors; starts as zeros.
+class LatentRows {
+ public:
+  using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
+  LatentRows(Index latents, Index points);
+  double* row(Index h) { return values_.get() + h * stride_; }
+  Index latents() const { return latents_; }
+  Index stride() const { return stride_; }
+  /// The first `points` of rows first, first + 1, ...
+  Map block(Index first, Index rows, Index points) { return {row(first), rows, points, Eigen::OuterStride<>(stride_)}; }
+  Map block(Index points) { return block(0, latents_, points); }
+
+ private:
+  Index latents_, stride_;
+  hwy::AlignedFreeUniquePtr<double[]> values_;
+};
+
+/// Data points in the middle of sweeps.
+struct FactoredPoints {
+  /// `posterior`: with room for gamma, the second moments and changes.
+  FactoredPoints(Index latents, Index most_points, bool posterior);
+  /// Becomes the chosen points of `from`.
+  void gather(FactoredPoints& from, const std::vector<Index>& which);
+  /// Writes all points to their places in `to`.
+  void scatter(FactoredPoints& to, const std::vector<Index>& which);
+
+  Index points = 0;
+  LatentRows a, x, gamma, second;  ///< a = W'P y
+  LatentRows local, change;        ///< one row
+};
+
+class FactoredBlock {
+ public:
+  /// `posterior`: to converge(), and for gamma, second and bounds; else to sweep() and for the sums.
+  FactoredBlock(const FactoredModel& model, Index block_rows, bool posterior);
+
+  /// Reads data points. Their codes start as zero, or as these columns of `codes` (latents, in the order of
+  /// the model, x all data points).
+  void load(const Data& data, Index first, Index count, const Matrix& codes);
+  /// Updates every latent of every point once, given the others; without `posterior` only once after load().
+  void sweep() { sweep(all_); }
+  /// Sweeps until nothing moves. Points that are still are left alone when the others have become few.
+  void converge();
+
+  auto Y() const { return Y_.topRows(all_.points); }
+  LatentRows::Map x() { return all_.x.block(all_.points); }
+  LatentRows::Map gamma() { return all_.gamma.block(all_.points); }
+  LatentRows::Map second() { return all_.second.block(all_.points); }
+  /// The bound of each point, without -1/2 y'Py and the model's constant.
+  Vector bounds();
+
+  // Sums over the points.
+  Vector sum_gamma() { return posterior_ ? Vector(gamma().rowwise().sum()) : sum_gamma_; }
+  Vector sum_second() { return posterior_ ? Vector(second().rowwise().sum()) : sum_second_; }
+  double sum_local() { return all_.local.block(all_.points).sum(); }
+
+ private:
+  void sweep(FactoredPoints& points);
+
+  const FactoredModel& model_;
+  bool posterior_;
+  Matrix Y_;
+  FactoredPoints all_, moving_;
+  LatentRows eta_;
+  Vector sum_gamma_, sum_second_;
+};
+
+}  // namespace gsc

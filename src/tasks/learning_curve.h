@@ -1,0 +1,61 @@
+#pragma once
+// Methods against the clock: how good the model was in the course of learning, and when one method got as far as
+// another.
+
+#include <gsc/denoise.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gsc {
+
+struct CurvePoint {
+  int iteration = 0;
+  double seconds = 0;  ///< of learning until here; judging the models does not count
+  double free_energy = 0;
+  std::optional<double> quality;  ///< where is_judged(iteration), and at the end
+};
+/// A point per iteration.
+using LearningCurve = std::vector<CurvePoint>;
+
+/// 0, 1, 2, 3, and 5, 7 and their doubles 10, 14, 20, 28, ...: often enough where learning is fast.
+bool is_judged(int iteration);
+
+/// How good a model is; none where that is not defined.
+using Judge = std::function<std::optional<double>(const Model&)>;
+
+struct FitCourse {
+  FitResult fit;
+  LearningCurve curve;
+};
+/// As fit(); the models are kept on the way and judged afterwards (not if the fit was interrupted).
+FitCourse fit_with_curve(const Data& data, const FitOptions& options, const Judge& judge = {},
+                         Observer* observer = nullptr);
+
+struct DenoisingCourse {
+  Denoised denoised;
+  LearningCurve curve;
+};
+/// As denoise() with one model; the quality is the PSNR of the picture that a model gives, if `clean` is known. While
+/// models are judged the observer gets a fraction of 1.
+DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Picture>& clean, DenoiseOptions options,
+                                   const DenoiseObserver& observer = {});
+
+/// What methods are compared by: the free energy, or the quality as a PSNR (more is better) or an Amari index (less
+/// is).
+enum class Measure { free_energy, psnr, amari };
+
+std::optional<double> value_of(const CurvePoint& point, Measure measure);
+
+/// The first time at which the curve is as good as `target` (up to rounding); none: never.
+std::optional<double> seconds_to_reach(const LearningCurve& curve, Measure measure, double target);
+
+/// How a curve does against others.
+struct Race {
+  std::optional<double> target;   ///< the best value with which another ends
+  std::optional<double> seconds;  ///< until this one is as good; none: never
+};
+std::vector<Race> race(const std::vector<LearningCurve>& curves, Measure measure);
+
+}  // namespace gsc

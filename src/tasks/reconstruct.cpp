@@ -1,0 +1,50 @@
+#include "tasks/reconstruct.h"
+
+#include <algorithm>
+
+#include "tasks/patches.h"
+
+namespace gsc {
+namespace {
+
+/// The weight of a patch: one over its expected squared error, as the model sees it.
+Vector patch_weights(const Matrix& variances, double floor, PatchWeights kind) {
+  if (kind == PatchWeights::equal) return Vector::Ones(variances.rows());
+  return (variances.rowwise().mean().array() + floor).inverse();
+}
+
+}  // namespace
+
+Reconstruction reconstruct(const Picture& noisy, const Model& model, const ModelPlan& plan,
+                           const std::function<bool(double)>& go_on) {
+  constexpr Index kBlock = 8192;
+  const PatchData data(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride),
+                       plan.remove_mean());
+  PatchAverager averager(data.positions(), data.channels(), true);
+  const Matrix W_transposed = model.W.transpose(), W_squared = W_transposed.cwiseAbs2();
+  // What is left of the noise in a patch's mean.
+  const double pixels = static_cast<double>(plan.patch * plan.patch);
+  const double noise = model.noise.mean_variance(), mean_variance = plan.remove_mean() ? noise / pixels : 0;
+  Matrix block, means;
+  for (Index first = 0; first < data.rows(); first += kBlock) {
+    const Index count = std::min(kBlock, data.rows() - first);
+    block.resize(count, data.cols());
+    data.read(first, block, means);
+    const MatrixData rows(block);
+    const Posterior posterior =
+        infer(model, rows, plan.fit.inference, {.variance = true, .states = 0, .candidates = false});
+    Matrix patches = posterior.mean * W_transposed;
+    if (plan.remove_mean()) add_means(patches, means);
+    // Var(y_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
+    Matrix variances = ((posterior.variance * W_squared).array() + mean_variance).matrix();
+    if (model.W_variance.size() > 0)
+      variances += (posterior.variance + posterior.mean.cwiseAbs2()) * model.W_variance.transpose();
+    averager.add_block(first, patches, patch_weights(variances, plan.weight_floor * noise / pixels, plan.weights),
+                       variances);
+    if (go_on && !go_on(static_cast<double>(first + count) / static_cast<double>(data.rows())))
+      throw Interrupted("interrupted while denoising");
+  }
+  return {averager.result(noisy.depth), averager.std_result()};
+}
+
+}  // namespace gsc

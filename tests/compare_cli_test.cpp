@@ -1,0 +1,207 @@
+// gsc compare as a user meets it.
+
+#include <gsc/picture.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "run_program.h"
+
+namespace gsc::test {
+namespace {
+
+using Json = nlohmann::json;
+
+Picture checks(Index height, Index width) {
+  Picture picture;
+  picture.channels.push_back(Matrix::NullaryExpr(height, width, [](Index y, Index x) {
+    return (x / 6 + y / 10) % 2 == 0 ? 60.0 : 190.0 - static_cast<double>(x);
+  }));
+  return picture;
+}
+
+class CompareProgram : public ::testing::Test {
+ protected:
+  ProgramResult run(std::vector<std::string> words, const ProgramOptions& options = {}) {
+    words.insert(words.begin(), "compare");
+    return run_program(folder_.path(), words, options);
+  }
+  void make_table() {
+    const ProgramResult result =
+        run_program(folder_.path(), {"sample", "--generator", "laplace", "--latents", "4", "--perturbation", "0.2",
+                                     "-n", "500", "-o", "mix.npz", "--with-latents"});
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+  void draw(const std::string& name, Index height = 32) { write_picture(folder_.path() / name, checks(height, 40)); }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  TempFolder folder_;
+};
+
+TEST_F(CompareProgram, ThreeMethodsOnATableWithKnownTruth) {
+  make_table();
+  const ProgramResult result =
+      run({"mix.npz:data", "--truth", "mix.npz:mixing", "--methods", "truncated,factored,exact", "--iterations", "12",
+           "--max-active", "3", "-o", "out.json", "--report", "out.html"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(read_file(file("out.json")));
+  EXPECT_EQ(json["command"], "compare");
+  EXPECT_EQ(json["measure"], "amari");
+  EXPECT_EQ(json["data_points"], 500);
+  EXPECT_EQ(json["options"]["latents"], 4) << "as many as the truth has";
+  EXPECT_FALSE(json["options"].contains("quality"));
+  ASSERT_EQ(json["methods"].size(), 3u);
+  double best = 1;
+  for (const Json& method : json["methods"]) {
+    for (const char* field : {"method", "free_energy", "noise_std", "iterations", "seconds_learning", "stop_reason",
+                              "mean_active", "latents_in_use", "best_of_others", "seconds_to_reach_others"})
+      EXPECT_TRUE(method.contains(field)) << field;
+    EXPECT_FALSE(method.contains("psnr"));
+    ASSERT_EQ(method["curve"].size(), 13u);
+    EXPECT_EQ(method["curve"].back()["quality"], method["amari"]);
+    EXPECT_EQ(method["curve"].back()["free_energy"], method["free_energy"]);
+    EXPECT_EQ(method["curve"].back()["seconds"], method["seconds_learning"]);
+    EXPECT_TRUE(method["curve"][4]["quality"].is_null());
+    best = std::min(best, method["amari"].get<double>());
+    EXPECT_NE(result.out.find(method["method"].get<std::string>()), std::string::npos) << result.out;
+  }
+  for (const Json& method : json["methods"]) EXPECT_EQ(method["amari"] == best, method["best_of_others"] != best);
+  // Given the same start, the truncated sum has a part of the terms of the exact one.
+  EXPECT_LT(json["methods"][0]["curve"][0]["free_energy"], json["methods"][2]["curve"][0]["free_energy"]);
+  for (const char* title : {"free energy", "Amari index", "noise std", "learning", "as good as the others after"})
+    EXPECT_NE(result.out.find(title), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("factored: iteration"), std::string::npos) << result.err;
+  const std::string page = read_file(file("out.html"));
+  for (const char* text : {"Amari index against seconds", "Free energy against iteration", "Basis functions: exact"})
+    EXPECT_NE(page.find(text), std::string::npos) << text;
+}
+
+TEST_F(CompareProgram, WithoutTruthTheFreeEnergyCounts) {
+  make_table();
+  write_file(file("run.toml"), "seed = 3\n[compare]\nmethods = \"exact,truncated\"\nlatents = 4\niterations = 5\n");
+  const ProgramResult result = run({"mix.npz:data", "--config", "run.toml", "--quiet", "-o", "-"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["measure"], "free_energy");
+  EXPECT_EQ(json["seed"], 3);
+  // All four latents are candidates and may be active: the same sum.
+  const Json &exact = json["methods"][0], &truncated = json["methods"][1];
+  EXPECT_EQ(exact["method"], "exact");
+  EXPECT_NEAR(exact["free_energy"].get<double>(), truncated["free_energy"].get<double>(), 1e-6);
+  EXPECT_EQ(exact["best_of_others"], truncated["free_energy"]);
+  EXPECT_TRUE(exact["candidates"].is_null());
+}
+
+TEST_F(CompareProgram, TwoMethodsOnAPicture) {
+  draw("clean.png");
+  const std::vector<std::string> words = {"clean.png", "--add-noise", "25",     "--latents", "16",       "--iterations",
+                                          "10",        "-o",          "o.json", "--report",  "page.html"};
+  const ProgramResult result = run(words);
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(read_file(file("o.json")));
+  EXPECT_EQ(json["measure"], "psnr");
+  EXPECT_EQ(json["options"]["add_noise"], 25);
+  EXPECT_NEAR(json["psnr_noisy"].get<double>(), 20.2, 0.7);
+  ASSERT_EQ(json["methods"].size(), 2u);
+  for (const Json& method : json["methods"]) {
+    EXPECT_GT(method["psnr"].get<double>(), json["psnr_noisy"].get<double>() + 1);
+    EXPECT_EQ(method["curve"].back()["quality"], method["psnr"]);
+    EXPECT_TRUE(method.contains("ssim"));
+    EXPECT_GT(method["seconds_inferring"].get<double>(), 0);
+  }
+  for (const char* title : {"PSNR", "SSIM", "inference", "as good as the other after"})
+    EXPECT_NE(result.out.find(title), std::string::npos) << result.out;
+  const std::string page = read_file(file("page.html"));
+  for (const char* text : {"PSNR against seconds", "Basis functions: factored", ">noisy<", ">clean<"})
+    EXPECT_NE(page.find(text), std::string::npos) << text;
+
+  // gsc denoise with the same options gets the same picture.
+  const ProgramResult alone =
+      run_program(folder_.path(), {"denoise", "clean.png", "-o", "out.png", "--add-noise", "25", "--latents", "16",
+                                   "--iterations", "10", "--models", "1", "--method", "factored", "--metrics", "-"});
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  EXPECT_EQ(Json::parse(alone.out)["psnr"], json["methods"][1]["psnr"]);
+}
+
+TEST_F(CompareProgram, APictureWithoutTruth) {
+  draw("noisy.png", 20);
+  const ProgramResult result =
+      run({"noisy.png", "--latents", "8", "--iterations", "3", "--methods", "truncated,exact", "-o", "o.json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(read_file(file("o.json")));
+  EXPECT_EQ(json["measure"], "free_energy");
+  EXPECT_FALSE(json["methods"][0].contains("psnr"));
+  EXPECT_EQ(result.out.find("PSNR"), std::string::npos) << result.out;
+}
+
+TEST_F(CompareProgram, BadInput) {
+  make_table();
+  draw("good.png");
+  draw("other.png", 20);
+  write_file(file("wide.csv"), "1,2,3\n4,5,6\n");
+  write_file(file("zero.csv"), "1,0,0,0\n0,1,0,0\n0,0,1,0\n0,0,0,0\n");
+  write_file(file("old.json"), "old");
+  struct Case {
+    std::vector<std::string> words;
+    int code;
+    std::string says;
+  };
+  const std::string data = "mix.npz:data";
+  const std::vector<Case> cases = {
+      {{data, "--methods", "truncated,magic"}, 2, "methods is 'magic'; choose one of truncated, exact, factored"},
+      {{data, "--methods", "exact,exact"}, 2, "names exact twice"},
+      {{data, "--methods", "exact"}, 2, "two or more"},
+      {{data, "--methods", "exact,"}, 2, "methods is ''"},
+      {{data, "--methods", "truncated,exact", "--latents", "21"}, 2, "exact with 21 latents"},
+      {{"good.png", "--methods", "truncated,exact"}, 2, "method is exact"},
+      {{data, "--quality", "fast"}, 2, "quality is for pictures, but mix.npz:data is none"},
+      {{data, "--clean", "good.png"}, 2, "clean is for pictures"},
+      {{"good.png", "--tolerance", "0"}, 2, "tolerance is for tables of numbers, but good.png is a picture"},
+      {{"good.png", "--truth", data}, 2, "truth is for tables"},
+      {{"good.png", "--add-noise", "5", "--clean", "good.png"}, 2, "exclude each other"},
+      {{"good.png", "--clip"}, 2, "add-noise"},
+      {{"good.png", "--clean", "other.png"}, 1, "other.png has 40 x 20 pixels"},
+      {{"missing.png"}, 1, "missing.png"},
+      {{"missing.npy"}, 1, "missing.npy"},
+      {{data, "--truth", "missing.npy"}, 1, "missing.npy"},
+      {{data, "--truth", "wide.csv"}, 1, "wide.csv is 2 x 3, but the data has 4 dimensions"},
+      {{data, "--truth", "zero.csv"}, 1, "zero.csv: the generating mixing matrix lacks a direction"},
+      {{data, "--truth", "mix.npz:mixing", "--latents", "5"}, 2, "latents is 5, but truth has 4"},
+      {{data, "--noise", "full", "--latents", "4"}, 2, "factored method is for scalar or diagonal noise"},
+      {{data, "--latents", "4", "--candidates", "5"}, 2, "candidates is 5"},
+      {{data, "--init", "model.h5"}, 2, "init is 'model.h5'; choose one of random, data"},
+      {{data, "--report", "old.json"}, 2, "old.json"},
+      {{data, "-o", "nowhere/out.json"}, 2, "nowhere"},
+      {{data, "-o", "out.png"}, 2, ".json"},
+      {{}, 2, "DATA|PICTURE is missing"},
+  };
+  for (Case c : cases) {
+    if (std::find(c.words.begin(), c.words.end(), "-o") == c.words.end())
+      c.words.insert(c.words.end(), {"-o", "old.json"});
+    const ProgramResult result = run(c.words);
+    EXPECT_EQ(result.code, c.code) << c.says << ": " << result.err;
+    EXPECT_NE(result.err.find(c.says), std::string::npos) << c.says << ": " << result.err;
+    EXPECT_EQ(result.err.find("iteration"), std::string::npos) << "refused after the work only: " << result.err;
+    EXPECT_EQ(read_file(file("old.json")), "old");
+  }
+}
+
+TEST_F(CompareProgram, InterruptLeavesTheOldFile) {
+  make_table();
+  draw("good.png", 80);
+  write_file(file("old.json"), "old");
+  ProgramOptions options;
+  options.signal_when = "iteration";
+  options.signal = 2;
+  for (const char* input : {"mix.npz:data", "good.png"}) {
+    const ProgramResult result = run({input, "-o", "old.json", "--latents", "16", "--iterations", "100000"}, options);
+    EXPECT_EQ(result.code, 130) << result.err;
+    EXPECT_NE(result.err.find("interrupted"), std::string::npos) << result.err;
+    EXPECT_EQ(read_file(file("old.json")), "old");
+  }
+}
+
+}  // namespace
+}  // namespace gsc::test
