@@ -13,6 +13,7 @@ int run_sample(const CommandLine& line);
 int run_denoise(const CommandLine& line);
 int run_separate(const CommandLine& line);
 int run_compare(const CommandLine& line);
+int run_reproduce(const CommandLine& line);
 int run_report(const CommandLine& line);
 int run_info(const CommandLine& line);
 

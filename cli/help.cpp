@@ -50,6 +50,13 @@ const std::vector<CommandText>& command_texts() {
        "  gsc separate left.wav right.wav -o out --restarts 20\n"
        "  gsc separate mix.npy -o out --offset 1000 --samples 500 --noise diagonal\n"
        "  gsc separate --sources speech.mat --mix orthogonal --samples 500 -o out     (experiment)\n"},
+      {kReproduce, "reproduce", "NAME|all|list -o DIR [options]", "the experiments of the paper",
+       "Runs an experiment of the paper and writes its figure or table with the published values beside it. What is "
+       "finished is kept in DIR: a run that was stopped goes on where it was.",
+       "  gsc reproduce list\n"
+       "  gsc reproduce consistency -o results\n"
+       "  gsc reproduce table2 --data benchmarks -o results --trials 1\n"
+       "  gsc reproduce all --quick -o results\n"},
       {kCompare, "compare", "DATA|PICTURE [options]", "methods side by side",
        "Runs methods on the same input with the same options and tells which is better, and which is faster. Options "
        "of "

@@ -34,6 +34,8 @@ int run(Command command, std::vector<std::string> words) {
       return run_separate(line);
     case kCompare:
       return run_compare(line);
+    case kReproduce:
+      return run_reproduce(line);
     case kReport:
       return run_report(line);
     case kInfo:

@@ -92,6 +92,8 @@ std::vector<Option> make_table() {
   using N = DenoiseSettings;
   using O = DenoiseOptions;
   const auto denoise = &S::denoise;
+  using R = ReproduceSettings;
+  const auto reproduce = &S::reproduce;
   const auto chosen = &N::options;
   using C = CompareSettings;
   const auto compare = &S::compare;
@@ -105,6 +107,18 @@ std::vector<Option> make_table() {
           "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.h5:/path", &S::data)
           .argument()
           .needed(),
+      row("name", "NAME", kReproduce, kFiles, "an experiment of the paper; list shows them, all runs them all",
+          reproduce, &R::name)
+          .argument()
+          .needed(),
+      row("output", "DIR", kReproduce, kFiles, "folder for NAME.json, NAME.html and finished trials; made if missing",
+          &S::output)
+          .short_form("o"),
+      row("data", "DIR", kReproduce, kFiles, "folder of the benchmark data", reproduce, &R::data)
+          .left_out("the environment variable GSC_DATA"),
+      row("quick", "", kReproduce, kRun, "small sizes and artificial stand-ins for data, to see that it works",
+          reproduce, &R::quick),
+      row("trials", "T", kReproduce, kRun, "repetitions", reproduce, &R::trials).left_out("as in the paper"),
       row("input", "DATA|PICTURE", kCompare, kFiles,
           "what the methods work on: a table of numbers as gsc fit takes it, or a picture (by its extension)", compare,
           &C::input)
@@ -312,13 +326,13 @@ std::vector<Option> make_table() {
       row("show-basis", "ROWSxCOLS", kInfo, kWrite, "also draw the basis functions of a model as pictures of that size",
           &S::show_basis),
 
-      row("seed", "N", kFit | kSample | kSeparate | kDenoise | kCompare, kRun,
+      row("seed", "N", kFit | kSample | kSeparate | kDenoise | kCompare | kReproduce, kRun,
           "same seed, options and threads: same result", fit, &F::seed),
-      row("threads", "N", both | kSeparate | kDenoise | kCompare, kRun, "processor cores to use", fit, inference,
-          &I::threads)
+      row("threads", "N", both | kSeparate | kDenoise | kCompare | kReproduce, kRun, "processor cores to use", fit,
+          inference, &I::threads)
           .left_out("OMP_NUM_THREADS, else all physical cores"),
-      row("quiet", "", both | kSample | kSeparate | kDenoise | kReport | kCompare, kRun, "print nothing but errors",
-          &S::quiet),
+      row("quiet", "", both | kSample | kSeparate | kDenoise | kReport | kCompare | kReproduce, kRun,
+          "print nothing but errors", &S::quiet),
   };
 }
 

@@ -24,7 +24,8 @@ enum Command : unsigned {
   kDenoise = 16,
   kSeparate = 32,
   kReport = 64,
-  kCompare = 128
+  kCompare = 128,
+  kReproduce = 256
 };
 
 enum class Generator { bars, laplace, cauchy };
@@ -66,6 +67,14 @@ struct CompareSettings {
   std::string truth;  ///< the basis that generated the table
 };
 
+/// What only gsc reproduce has.
+struct ReproduceSettings {
+  std::string name;  ///< of an experiment, or all, or list
+  std::string data;  ///< folder of the benchmark data
+  bool quick = false;
+  std::optional<int> trials;
+};
+
 /// What the user asked for, with the defaults in place.
 struct Settings {
   // Files. Empty: not asked for.
@@ -96,6 +105,7 @@ struct Settings {
   SeparateSettings separate;
   DenoiseSettings denoise;
   CompareSettings compare;
+  ReproduceSettings reproduce;
 
   bool json = false;
   std::string show_basis;  ///< "8x8"

@@ -18,13 +18,13 @@ struct Chart {
   struct Series {
     std::string name;
     std::vector<double> y;
-    std::vector<double> x;  ///< empty: 0, 1, 2, ...
+    std::vector<double> x = {};  ///< empty: 0, 1, 2, ...
   };
   std::string title, x_label, y_label;
   Kind kind = Kind::line;
   bool log_x = false, log_y = false;  ///< values without a logarithm are left out
-  std::optional<double> y_from;       ///< the y axis starts here at first; a button shows the whole range
-  std::vector<Series> series;
+  std::optional<double> y_from = {};  ///< the y axis starts here at first; a button shows the whole range
+  std::vector<Series> series = {};
 };
 
 /// A picture with a caption; `detail` is a second line below it (PSNR and the like).

@@ -1,0 +1,58 @@
+#pragma once
+// Means and spreads of trials.
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "experiment.h"
+
+namespace gsc::experiments {
+
+struct Spread {
+  double mean = 0, error = 0;  ///< standard error of the mean
+  double median = 0, best = 0, worst = 0;
+  int count = 0;
+};
+
+/// `best` is the smallest.
+inline Spread spread_of(std::vector<double> values) {
+  Spread spread;
+  spread.count = static_cast<int>(values.size());
+  if (values.empty()) return spread;
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) spread.mean += value / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
+  spread.error = values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : 0;
+  const std::size_t half = values.size() / 2;
+  spread.median = values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+  spread.best = values.front();
+  spread.worst = values.back();
+  return spread;
+}
+
+inline Json json_of(const Spread& spread) {
+  return {{"mean", spread.mean}, {"error", spread.error}, {"median", spread.median},
+          {"best", spread.best}, {"worst", spread.worst}, {"trials", spread.count}};
+}
+
+/// Results `field` of the trials whose settings have all the values of `where`.
+inline std::vector<double> collect(const std::vector<Finished>& trials, const Json& where, const std::string& field) {
+  std::vector<double> values;
+  for (const Finished& trial : trials) {
+    const bool fits = std::all_of(where.items().begin(), where.items().end(), [&](const auto& item) {
+      return trial.settings.contains(item.key()) && trial.settings[item.key()] == item.value();
+    });
+    if (fits && trial.result.contains(field) && trial.result[field].is_number())
+      values.push_back(trial.result[field].template get<double>());
+  }
+  return values;
+}
+
+inline Spread spread_of(const std::vector<Finished>& trials, const Json& where, const std::string& field) {
+  return spread_of(collect(trials, where, field));
+}
+
+}  // namespace gsc::experiments
