@@ -6,6 +6,7 @@
 #include <gsc/metrics.h>
 
 #include "benchmarks.h"
+#include "mixtures.h"
 #include "statistics.h"
 #include "tasks/learning_curve.h"
 
@@ -82,7 +83,7 @@ class Cost final : public Experiment {
     options.init = Init::random;
     options.iterations = settings["iterations"];
     options.tolerance = 0;
-    options.seed = settings["seed"];
+    options.seed = random();  // another stream than the mixing matrix's
     options.inference.method = method_of(settings);
     options.inference.threads = request.threads;
     if (settings.contains("truncation")) {
@@ -91,7 +92,7 @@ class Cost final : public Experiment {
     }
     const MatrixData data((mixing * sources).transpose(), "the mixture");
     const FitResult fit = gsc::fit(data, options);
-    return {{"amari", amari_index(fit.model().W, mixing)}, {"seconds", fit.seconds}};
+    return {{"amari", amari_of(fit.model().W, mixing)}, {"seconds", fit.seconds}};
   }
 
   static Json denoising(const Json& settings, const Request& request) {

@@ -34,7 +34,7 @@ struct Finished {
   double seconds = 0;
 };
 
-/// What the paper concludes from the experiment, and whether our figures say the same.
+/// What the paper concludes from the experiment, or what should be seen in it, and whether our figures say so.
 struct Claim {
   std::string text;
   bool holds = false;
@@ -72,11 +72,12 @@ const std::vector<std::unique_ptr<Experiment>>& all_experiments();
 const Json& published(const std::string& experiment);
 
 // One function per experiment's file.
-#define GSC_EXPERIMENTS(X)                                                                                         \
-  X(posteriors)                                                                                                    \
-  X(posterior_mass)                                                                                                \
-  X(selection) X(consistency) X(directions) X(separation) X(separation_noisy) X(table1) X(cost) X(house) X(table2) \
-      X(truncation) X(scaling)
+#define GSC_EXPERIMENTS(X)                                                                                          \
+  X(posteriors)                                                                                                     \
+  X(posterior_mass)                                                                                                 \
+  X(selection)                                                                                                      \
+  X(consistency) X(directions) X(separation) X(separation_noisy) X(table1) X(cost) X(house) X(table2) X(truncation) \
+      X(scaling)
 #define GSC_DECLARE(name) std::unique_ptr<Experiment> name();
 GSC_EXPERIMENTS(GSC_DECLARE)
 #undef GSC_DECLARE

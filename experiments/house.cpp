@@ -79,11 +79,12 @@ class House final : public Experiment {
     const Model model = model_of(settings, result);
     const int in_use = result["latents_in_use"], latents = settings["latents"];
     report.add_text(fmt::format(
-        "Noise of standard deviation {}, rounded and clipped to 0..255; the paper's settings: {} latents, H' = {}, "
+        "Noise of standard deviation {}, rounded and clipped to 0..255; {} latents, H' = {}, "
         "gamma = "
         "{}, {} iterations. The learned noise level is {:.1f}.",
         settings["sigma"].get<int>(), latents, settings["candidates"].get<int>(), settings["max_active"].get<int>(),
         settings["iterations"].get<int>(), result["noise_std"].get<double>()));
+    add_quick_note(request, report);
     report.add_figures(
         {{"Noisy", fmt::format("{:.2f} dB", result["psnr_noisy"].get<double>()), noisy},
          {"Denoised", fmt::format("{:.2f} dB, SSIM {:.3f}", result["psnr"].get<double>(), result["ssim"].get<double>()),

@@ -16,8 +16,6 @@ namespace gsc::experiments {
 
 /// The index, or null where there is none: latents have died, and the learned matrix has no inverse.
 inline Json amari_of(const Matrix& learned, const Matrix& mixing) {
-  constexpr double kDead = 1e-100;  // of the norm of a column; below, ratios of the index overflow
-  if (!(learned.colwise().norm().minCoeff() > kDead)) return nullptr;
   try {
     return amari_index(learned, mixing);
   } catch (const Error&) {

@@ -78,7 +78,7 @@ Outcome reproduce(const Experiment& experiment, const Request& request, const fs
   for (const Finished& trial : trials)
     json["runs"].push_back({{"settings", trial.settings}, {"result", trial.result}, {"seconds", trial.seconds}});
   if (!rows.empty()) {
-    report.add_heading("What the paper concludes");
+    report.add_heading("What it shows");
     report.add_table({"claim", "here"}, rows);
   }
   report.add_facts("Run", {{"experiment", experiment.name()},

@@ -114,6 +114,10 @@ TEST(Amari, Errors) {
   EXPECT_THROW(amari_index(Matrix::Zero(3, 2), Matrix::Zero(3, 2)), Error);
   EXPECT_THROW(amari_index(Matrix(), Matrix()), Error);
   EXPECT_THROW(amari_index(Matrix::Ones(3, 3), identity), Error);
+  Matrix dead = identity;
+  dead(1, 1) = 1e-314;  // a latent that has died: its direction means nothing
+  EXPECT_THROW(amari_index(dead, identity), Error);
+  EXPECT_NEAR(amari_index(1e-200 * identity, identity), 0, 1e-14);
   EXPECT_THROW(amari_index(identity, Matrix::Zero(3, 3)), Error);
   Matrix broken = identity;
   broken(1, 1) = std::numeric_limits<double>::quiet_NaN();

@@ -155,6 +155,14 @@ Model adapted(Model start, const FitOptions& options) {
   return start;
 }
 
+/// A random start knows nothing of the scale of the data. EM finds it through W; where W has a prior, the amplitudes
+/// must bring it.
+void scale_slab(Model& model, const DataSummary& summary) {
+  const double variance = summary.covariance.mean();
+  model.slab = Slab::diagonal(variance * model.slab.variances());
+  model.mu *= std::sqrt(variance);
+}
+
 }  // namespace
 
 void FitOptions::validate() const {
@@ -178,6 +186,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   options.validate();
   const DataSummary summary = summarize(data, options.noise == NoiseType::full);
   FitState state;
+  const bool start_given = start.has_value();
   if (start) {
     state.model = adapted(std::move(*start), options);
   } else {
@@ -185,6 +194,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
     state.model = initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random);
   }
   if (options.inference.method == Method::factored) {
+    if (!start_given && options.init == Init::random) scale_slab(state.model, summary);
     if (options.factored.basis_prior == BasisPrior::gp) resolved_shape(options.factored.shape, data.cols());
     start_factored(options.factored, state.model, state.factored);
   }

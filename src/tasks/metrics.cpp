@@ -108,8 +108,13 @@ double amari_index(const Matrix& learned, const Matrix& generating) {
                 std::to_string(generating.rows()) + " x " + std::to_string(generating.cols()));
   if (!learned.allFinite() || !generating.allFinite())
     throw Error("the Amari index of matrices with NaN or infinity is not defined");
-  const Eigen::FullPivLU<Matrix> lu(learned);
-  if (!lu.isInvertible()) throw Error("the learned mixing matrix has no inverse, so its Amari index is not defined");
+  // A latent that has died has no direction. The index does not depend on the common scale, which could overflow.
+  const Vector lengths = learned.cwiseAbs().colwise().maxCoeff().transpose();
+  const double longest = lengths.maxCoeff();
+  const bool dead = !(lengths.minCoeff() > 1e-100 * longest);
+  const Eigen::FullPivLU<Matrix> lu(dead ? learned : Matrix(learned / longest));
+  if (dead || !lu.isInvertible())
+    throw Error("the learned mixing matrix has no inverse, so its Amari index is not defined");
   const Eigen::ArrayXXd o = lu.solve(generating).array().abs();
   const Eigen::ArrayXd of_row = o.rowwise().maxCoeff();
   const Eigen::Array<double, 1, Eigen::Dynamic> of_col = o.colwise().maxCoeff();
