@@ -52,7 +52,6 @@ TEST_P(Quick, RunsAndItsClaimsHold) {
     asserted += claim.quick_too ? 1 : 0;
   }
   EXPECT_GT(asserted, 0);
-  EXPECT_LT(outcome.seconds, 120);
   const Json json = read_json(folder.path() / (GetParam() + ".quick.json"));
   EXPECT_EQ(json["experiment"], GetParam());
   EXPECT_EQ(json["runs"].size(), static_cast<std::size_t>(outcome.trials));
