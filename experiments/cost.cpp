@@ -1,24 +1,12 @@
 // Figure 7: what each method reaches in how much time. Separation of Speech20 and denoising of House; and denoising
 // against the number of latents.
 
-#include <fmt/format.h>
-#include <gsc/generate.h>
-#include <gsc/metrics.h>
-
-#include "benchmarks.h"
+#include "denoising.h"
 #include "mixtures.h"
-#include "statistics.h"
 #include "tasks/learning_curve.h"
 
 namespace gsc::experiments {
 namespace {
-
-constexpr double kSigma = 25;  // of the noise on House
-constexpr std::uint64_t kNoiseSeed = 1;
-
-Method method_of(const Json& settings) {
-  return settings["method"] == "factored" ? Method::factored : Method::truncated;
-}
 
 class Cost final : public Experiment {
  public:
@@ -35,82 +23,51 @@ class Cost final : public Experiment {
     const std::vector<int> iterations = request.quick ? std::vector{10, 30} : std::vector{50, 100, 1000};
     for (int i = 0; i < repetitions; ++i) {
       const std::uint64_t seed = request.seed + static_cast<std::uint64_t>(i);
+      const auto separation = [&](const char* method, const char* step, int value, int count) {
+        Json settings{{"part", "separation"}, {"benchmark", "Speech20"}, {"samples", "all"}, {"mixing", 0.0},
+                      {"method", method},     {"iterations", count},     {"seed", seed}};
+        settings[step] = value;
+        all.push_back(settings);
+      };
       for (const int truncation : truncations)
-        all.push_back({{"part", "separation"},
-                       {"method", "truncated"},
-                       {"truncation", truncation},
-                       {"iterations", request.quick ? 30 : 100},
-                       {"seed", seed}});
-      for (const int count : iterations)
-        all.push_back({{"part", "separation"}, {"method", "factored"}, {"iterations", count}, {"seed", seed}});
+        separation("truncated", "truncation", truncation, request.quick ? 30 : 100);
+      for (const int count : iterations) separation("factored", "iterations", count, count);
     }
-    const auto house = [&](const char* part, const char* method, int latents, int count) {
-      all.push_back(
-          {{"part", part}, {"method", method}, {"latents", latents}, {"iterations", count}, {"seed", request.seed}});
+    const auto house = [&](const char* part, const Json& method) {
+      Json settings{{"part", part}, {"sigma", 25}, {"clipped", false}, {"seed", request.seed}};
+      settings.update(method);
+      all.push_back(settings);
     };
-    house("time", "truncated", request.quick ? 32 : 400, request.quick ? 8 : 120);
-    house("time", "factored", request.quick ? 16 : 64, request.quick ? 20 : 1000);
-    for (const int latents : request.quick ? std::vector{8, 16} : std::vector{64, 256, 400})
-      for (const char* method : {"truncated", "factored"})
-        house("latents", method, latents,
-              request.quick                                         ? 8
-              : latents == 400 || std::string(method) == "factored" ? 120
-                                                                    : 65);
+    house("time", request.quick ? paper_denoising(32, 10, 5, 8) : paper_denoising(400, 10, 5, 120));
+    house("time", factored_denoising(request.quick ? 16 : 64, request.quick ? 20 : 1000));
+    for (const int latents : request.quick ? std::vector{8, 16} : std::vector{64, 256, 400}) {
+      house("latents", paper_denoising(latents, std::min(10, latents), 5,
+                                       request.quick    ? 8
+                                       : latents == 400 ? 120
+                                                        : 65));
+      house("latents", factored_denoising(latents, request.quick ? 8 : 120));
+    }
     return all;
   }
 
   Json run(const Json& settings, const Request& request) const override {
-    return settings["part"] == "separation" ? separation(settings, request) : denoising(settings, request);
+    return settings["part"] == "separation" ? run_separation(settings, request) : denoising(settings, request);
   }
 
   Summary summarise(const std::vector<Finished>& trials, const Request& request, Report& report) const override {
-    (void)request;
     Summary summary;
     report.add_text(
         "Learning time only, one run after the other on the same cores. Lower is better for the Amari index, "
         "higher for PSNR.");
+    add_amari_note(request, report);
     report.add_charts({separation_chart(trials, summary), time_chart(trials, summary), latents_chart(trials, summary)});
     return summary;
   }
 
  private:
-  static Json separation(const Json& settings, const Request& request) {
-    Random random(settings["seed"].get<std::uint64_t>());
-    const Matrix sources = benchmark_sources(request, "Speech20");
-    const Matrix mixing = mixing_matrix(sources.rows(), 0, random);
-    FitOptions options;
-    options.latents = sources.rows();
-    options.init = Init::random;
-    options.iterations = settings["iterations"];
-    options.tolerance = 0;
-    options.seed = random();  // another stream than the mixing matrix's
-    options.inference.method = method_of(settings);
-    options.inference.threads = request.threads;
-    if (settings.contains("truncation")) {
-      options.inference.candidates = options.inference.max_active = settings["truncation"];
-      options.inference.selection = Selection::singleton;
-    }
-    const MatrixData data((mixing * sources).transpose(), "the mixture");
-    const FitResult fit = gsc::fit(data, options);
-    return {{"amari", amari_of(fit.model().W, mixing)}, {"seconds", fit.seconds}};
-  }
-
   static Json denoising(const Json& settings, const Request& request) {
-    const Picture clean = benchmark_picture(request);
-    const Picture noisy = add_noise(clean, kSigma, false, kNoiseSeed);
-    DenoiseOptions options;
-    options.patch = 8;
-    options.latents = settings["latents"].get<Index>();
-    options.iterations = settings["iterations"].get<int>();
-    options.method = method_of(settings);
-    options.candidates = std::min<Index>(10, *options.latents);
-    options.max_active = std::min<Index>(5, *options.candidates);
-    options.selection = Selection::singleton;
-    options.patch_mean = PatchMean::keep;
-    options.weights = PatchWeights::equal;
-    // The factored method gets stuck far from sparse codes when it starts from random numbers.
-    if (options.method == Method::truncated) options.init = Init::random;
-    options.seed = settings["seed"];
+    const Picture clean = benchmark_picture(request), noisy = noisy_picture(clean, settings);
+    DenoiseOptions options = denoise_options(settings);
     options.threads = request.threads;
     const bool with_curve = settings["part"] == "time";
     const DenoisingCourse course = denoise_with_curve(noisy, with_curve ? std::optional(clean) : std::nullopt, options);
@@ -138,10 +95,11 @@ class Cost final : public Experiment {
           steps.push_back(trial.settings[step]);
       for (const Json& value : steps) {
         where[step] = value;
-        const Spread amari = spread_of(trials, where, "amari"), seconds = spread_of(trials, where, "seconds");
+        const AmariSpread amari = amari_spread(trials, where);
+        const Spread seconds = spread_of(trials, where, "seconds");
         series.x.push_back(seconds.mean);
-        series.y.push_back(amari.mean);
-        best[factored] = std::min(best[factored], amari.mean);
+        series.y.push_back(amari.fair.mean);
+        best[factored] = std::min(best[factored], amari.fair.mean);
         summary.figures["separation"].push_back(
             {{"method", where["method"]}, {step, value}, {"amari", json_of(amari)}, {"seconds", seconds.mean}});
       }

@@ -19,7 +19,11 @@ inline Json paper_denoising(int latents, int candidates, int max_active, int ite
           {"iterations", iterations}};
 }
 
-/// From settings of paper_denoising; or method "factored" with latents and iterations; or "quality" alone.
+inline Json factored_denoising(int latents, int iterations) {
+  return {{"method", "factored"}, {"latents", latents}, {"iterations", iterations}};
+}
+
+/// From settings of paper_denoising or factored_denoising; or "quality" alone.
 inline DenoiseOptions denoise_options(const Json& settings) {
   DenoiseOptions options;
   // Not the seed of the noise: the same draws would be in both.

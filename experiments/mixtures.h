@@ -45,9 +45,8 @@ inline FitOptions separation_options(const Json& settings, Index latents) {
 /// x = A s + N(0, noise^2) with A orthogonal plus N(0, mixing^2) in every entry, both drawn from `seed`; from it comes
 /// also the seed of learning. Settings besides those of the options: benchmark, mixing, noise, seed, and if not all
 /// samples are used offset and samples; starts: the best of so many by free energy.
-/// The mixture is divided by one number that makes its mean variance 1. Random starts have amplitudes around 1, and the
-/// factored method's prior on W is in these units: with EEG19 as it is (standard deviation 56 to 1759) or mixing of
-/// sigma 20 all its latents die at once. The Amari index does not depend on it.
+/// The mixture is divided by one number that makes its mean variance 1: the paper's random starts have amplitudes
+/// around 1, so that in other units they start elsewhere and find other optima. The Amari index does not depend on it.
 inline Json run_separation(const Json& settings, const Request& request) {
   Matrix sources = benchmark_sources(request, settings.at("benchmark"));
   if (settings.at("samples").is_number())

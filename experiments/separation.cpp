@@ -47,8 +47,8 @@ class Separation final : public Experiment {
         "All samples of each benchmark are mixed with a random matrix: orthogonal (0), or orthogonal plus N(0, sigma) "
         "in every entry. {} The truncated method has H' = gamma = 10, which for 10halo is exact. Both start at random "
         "and run for the same number of iterations, with one noise variance for all channels. The mixture is divided "
-        "by one number, so that its mean variance is 1: units matter to random starts, and to the factored method's "
-        "prior. The paper shows curves only, so there are no published values.",
+        "by one number, so that its mean variance is 1: units matter to random starts. The paper shows curves "
+        "only, so there are no published values.",
         noise_ > 0 ? fmt::format("Noise N(0, {}) is added to the mixture.", noise_) : "No noise is added."));
     add_amari_note(request, report);
     std::vector<Chart> charts;

@@ -32,8 +32,7 @@ std::vector<int> sigmas(const Request& request) {
 
 /// The settings of a variant at a noise level; null where it is not run.
 Json variant_settings(const std::string& name, int sigma, bool quick) {
-  if (name == "factored")
-    return {{"method", "factored"}, {"latents", quick ? 16 : 64}, {"iterations", quick ? 10 : 120}};
+  if (name == "factored") return factored_denoising(quick ? 16 : 64, quick ? 10 : 120);
   if (name == "truncated H=64") return paper_denoising(quick ? 16 : 64, quick ? 6 : 10, quick ? 4 : 8, quick ? 10 : 65);
   if (name == "truncated H=256")
     return paper_denoising(quick ? 32 : 256, sigma < 50 ? 18 : 10, sigma < 50 ? 3 : 8, quick ? 10 : 65);

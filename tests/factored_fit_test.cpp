@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <iostream>
 #include <numbers>
 
 #include "factored_check.h"
@@ -248,8 +249,22 @@ TEST(FactoredBias, MakesABasisMoreOrthogonalThanItIs) {
     mean_factored += angle(biased.model().W) / kRuns;
     mean_exact += angle(unbiased.model().W) / kRuns;
   }
+  std::cout << "mean angle, true 30: factored " << mean_factored << ", exact " << mean_exact << '\n';
   EXPECT_GT(mean_factored, true_angle + 25);
   EXPECT_NEAR(mean_exact, true_angle, 3);
+}
+
+TEST(FactoredStart, DoesNotDependOnTheUnitsOfTheData) {
+  // W has a prior in fixed units, so that from a random start the amplitudes must take up the scale of the data.
+  const Matrix data = random_data(random_model({.dimensions = 6, .latents = 4}, 7), 300, 8);
+  FitOptions options = fit_options({.prior = BasisPrior::identity}, 4, 20);
+  options.init = Init::random;
+  const double factor = 1000;
+  const FitResult plain = fit(MatrixData(data), options), large = fit(MatrixData(factor * data), options);
+  EXPECT_LT((plain.model().W - large.model().W).cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_NEAR(large.last().noise_std / plain.last().noise_std, factor, 1e-3 * factor);
+  EXPECT_NEAR(large.last().free_energy, plain.last().free_energy - static_cast<double>(data.size()) * std::log(factor),
+              1e-6 * std::abs(plain.last().free_energy));
 }
 
 TEST(FactoredErrors, NameTheOption) {

@@ -5,28 +5,16 @@
 #include <fstream>
 
 #include "reproduce.h"
+#include "run_program.h"
 #include "statistics.h"
 
 namespace gsc::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// An empty folder, gone at the end.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("gsc-reproduce-" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using test::ProgramResult;
+using test::run_program;
+using test::TempFolder;
 
 Json read_json(const fs::path& file) {
   std::ifstream in(file);
@@ -44,7 +32,7 @@ class Quick : public testing::TestWithParam<std::string> {};
 
 TEST_P(Quick, RunsAndItsClaimsHold) {
   const Experiment& experiment = find_experiment(GetParam());
-  const Folder folder;
+  const TempFolder folder;
   const Outcome outcome = reproduce(experiment, quick_request(), folder.path());
   int asserted = 0;
   for (const Claim& claim : outcome.summary.claims) {
@@ -101,7 +89,7 @@ class Counting final : public Experiment {
 };
 
 TEST(Trials, FinishedOnesAreNotRunAgain) {
-  const Folder folder;
+  const TempFolder folder;
   const fs::path file = folder.path() / "trials";
   Counting experiment;
   Request request;
@@ -120,7 +108,7 @@ TEST(Trials, FinishedOnesAreNotRunAgain) {
 }
 
 TEST(Trials, AFailureNamesItsSettingsAndKeepsTheOthers) {
-  const Folder folder;
+  const TempFolder folder;
   const fs::path file = folder.path() / "trials";
   Counting experiment;
   experiment.fails = 3;
@@ -137,7 +125,7 @@ TEST(Trials, AFailureNamesItsSettingsAndKeepsTheOthers) {
 }
 
 TEST(Trials, StoppingKeepsWhatIsFinished) {
-  const Folder folder;
+  const TempFolder folder;
   const fs::path file = folder.path() / "trials";
   const Counting experiment;
   Request request;
@@ -171,6 +159,39 @@ TEST(Reproduce, AnUnknownNameAndMissingDataAreToldApart) {
   EXPECT_EQ(missing_file(find_experiment("consistency"), request), "");
   request.quick = true;
   EXPECT_EQ(missing_file(find_experiment("table2"), request), "");
+}
+
+TEST(ReproduceProgram, ListsRunsAndSkips) {
+  const TempFolder folder;
+  const ProgramResult list = run_program(folder.path(), {"reproduce", "list"});
+  EXPECT_EQ(list.code, 0) << list.err;
+  for (const std::string& name : names()) EXPECT_NE(list.out.find(name), std::string::npos) << name;
+
+  const ProgramResult run = run_program(folder.path(), {"reproduce", "house", "--quick", "-o", "deep/results"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("yes"), std::string::npos) << run.err;
+  EXPECT_TRUE(fs::exists(folder.path() / "deep/results/house.quick.json"));
+
+  test::ProgramOptions without_data;
+  without_data.environment = {{"GSC_DATA", ""}};
+  const ProgramResult skipped = run_program(folder.path(), {"reproduce", "table2", "-o", "results"}, without_data);
+  EXPECT_EQ(skipped.code, 0) << skipped.err;
+  EXPECT_NE(skipped.err.find("table2 is skipped: it needs images/house256.png"), std::string::npos) << skipped.err;
+}
+
+TEST(ReproduceProgram, WrongUse) {
+  const TempFolder folder;
+  const auto refused = [&](std::vector<std::string> words, const std::string& part) {
+    words.insert(words.begin(), "reproduce");
+    const ProgramResult result = run_program(folder.path(), words);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  };
+  refused({"figure9", "-o", "results"}, "there is no experiment 'figure9'");
+  refused({"house", "--quick"}, "-o DIR");
+  refused({"house", "--quick", "-o", "results", "--trials", "0"}, "trials is 0");
+  refused({"house", "-o", "results", "--data", "nowhere"}, "data is nowhere");
+  EXPECT_FALSE(fs::exists(folder.path() / "results"));
 }
 
 }  // namespace

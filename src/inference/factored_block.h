@@ -16,7 +16,6 @@ class LatentRows {
   using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
   LatentRows(Index latents, Index points);
   double* row(Index h) { return values_.get() + h * stride_; }
-  Index latents() const { return latents_; }
   Index stride() const { return stride_; }
   /// The first `points` of rows first, first + 1, ...
   Map block(Index first, Index rows, Index points) { return {row(first), rows, points, Eigen::OuterStride<>(stride_)}; }
