@@ -11,6 +11,7 @@
 #include "interrupts.h"
 #include "metrics.h"
 #include "noisy_picture.h"
+#include "program_team.h"
 #include "progress.h"
 #include "tasks/picture_internal.h"
 
@@ -67,12 +68,14 @@ std::string progress_text(const DenoiseProgress& now, double seconds) {
 }  // namespace
 
 int run_denoise(const CommandLine& line) {
-  const Settings& settings = line.settings;
+  Settings settings = line.settings;
+  use_team(settings.fit);
   const DenoiseSettings& asked = settings.denoise;
   check_truth_options(line);
   DenoiseOptions options = asked.options;
   options.seed = settings.fit.seed;
   options.threads = settings.fit.inference.threads;
+  options.sharing = settings.fit.sharing;
   options.validate();
   check_outputs(settings);
 
@@ -82,7 +85,7 @@ int run_denoise(const CommandLine& line) {
   run.noisy = std::move(input.noisy);
   run.clean = std::move(input.clean);
   check_formats(settings, run.noisy);
-  if (!asked.keep_noisy.empty()) write_picture(asked.keep_noisy, run.noisy);
+  if (!asked.keep_noisy.empty() && team().root()) write_picture(asked.keep_noisy, run.noisy);
 
   catch_interrupts();
   const auto start = Clock::now();
@@ -94,6 +97,7 @@ int run_denoise(const CommandLine& line) {
     });
   });
   run.seconds = seconds();
+  if (!team().root()) return kDone;
 
   Picture output = run.denoised.picture;
   if (asked.depth) set_depth(output, *asked.depth);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "learning_report.h"
+#include "metrics.h"
 #include "progress.h"
 
 namespace gsc::cli {
@@ -64,7 +65,9 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
   Json json{{"command", "denoise"},
             {"version", GSC_VERSION},
             {"seed", settings.fit.seed},
+            {"processes", settings.fit.sharing.team->size()},
             {"threads", thread_count(settings.fit.inference.threads)},
+            {"sharing", sharing_json(settings.fit.sharing, main.fit.sharing)},
             {"seconds", run.seconds},
             {"seconds_per_iteration", iterations > 0 ? learning / iterations : 0},
             {"iterations", main.fit.last().iteration},

@@ -7,6 +7,7 @@
 #include "interrupts.h"
 #include "learning_report.h"
 #include "metrics.h"
+#include "program_team.h"
 #include "progress.h"
 
 namespace gsc::cli {
@@ -16,7 +17,8 @@ namespace {
 class FitObserver final : public Observer {
  public:
   FitObserver(const Settings& settings, ProgressLine& progress) : settings_(settings), progress_(progress) {
-    if (!settings.checkpoint.empty()) checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every);
+    if (!settings.checkpoint.empty() && team().root())
+      checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every);
   }
 
   void on_iteration(const FitState& state) override {
@@ -29,6 +31,7 @@ class FitObserver final : public Observer {
       progress_.warn(fmt::format("the checkpoint could not be saved, learning goes on: {}", error.what()));
     }
   }
+  bool needs_codes(const FitState& state) override { return checkpoint_ && checkpoint_->needs_codes(state); }
   bool stop_requested() override { return interrupted(); }
 
   /// Returns what to tell the user.
@@ -99,8 +102,8 @@ std::string announcement(const Data& data, const FitOptions& options) {
   const InferenceOptions& inference = options.inference;
   const std::string states = posterior_text(inference);
   const int threads = thread_count(inference.threads);
-  return fmt::format("{} of {} dimensions, {} latents, {}, {} thread{}", data_points_text(data.rows()), data.cols(),
-                     options.latents, states, threads, threads == 1 ? "" : "s");
+  return fmt::format("{} of {} dimensions, {} latents, {}, {} thread{}{}", data_points_text(data.rows()), data.cols(),
+                     options.latents, states, threads, threads == 1 ? "" : "s", processes_text());
 }
 
 }  // namespace
@@ -119,7 +122,8 @@ int run_fit(const CommandLine& line) {
   if (settings.checkpoint_every < 1) throw UsageError("checkpoint-every is 0; it must be at least 1");
   check_outputs(settings);
 
-  const std::unique_ptr<Data> data = open_data(settings.data);
+  use_team(settings.fit);
+  const std::unique_ptr<Data> data = open_data(settings.data, team());
   if (checkpoint) check_dimensions(*data, checkpoint->model, settings.resume);
   if (start) check_dimensions(*data, *start, settings.init);
   if (!settings.show_basis.empty()) {
@@ -135,11 +139,13 @@ int run_fit(const CommandLine& line) {
                                       : fit(*data, settings.fit, &observer, std::move(start));
   if (result.reason == StopReason::interrupted) {
     if (result.state.history.empty()) throw Interrupted("interrupted before the first iteration; nothing is saved");
+    if (!team().root()) return kDone;  // what the root does about it decides
     const std::string saved = observer.save(result.state);
     write_metrics(settings.metrics, fit_metrics(settings, *data, result));
     progress.warn(fmt::format("interrupted after iteration {}; {}", result.last().iteration, saved));
     return kInterrupted;
   }
+  if (!team().root()) return kDone;
   const ModelFile file{result.state, settings.fit, GSC_VERSION};
   save_model(settings.output, file);
   write_metrics(settings.metrics, fit_metrics(settings, *data, result));

@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "program_team.h"
+
 namespace gsc::cli {
 namespace {
 
@@ -12,8 +14,8 @@ volatile std::sig_atomic_t flag = 0;
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { flag = 1; };
-  // The handler is gone after the first signal, so the second does what it always does.
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  // The handler is gone after the first signal, so the second does what it always does. mpirun may send several.
+  action.sa_flags = (team().alone() ? static_cast<int>(SA_RESETHAND) : 0) | SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

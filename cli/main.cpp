@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "help.h"
+#include "program_team.h"
 
 namespace {
 
@@ -21,6 +22,8 @@ int run(Command command, std::vector<std::string> words) {
     fmt::print("{}", command_help(command));
     return kDone;
   }
+  constexpr unsigned kDivided = kFit | kDenoise | kSeparate | kReproduce;
+  if ((command & kDivided) == 0) require_one_process(text_of(command).name);
   switch (command) {
     case kFit:
       return run_fit(line);
@@ -46,7 +49,7 @@ int run(Command command, std::vector<std::string> words) {
 
 int dispatch(std::vector<std::string> words, std::string& name) {
   if (words.empty()) {
-    fmt::print(stderr, "{}", general_help());
+    if (team().root()) fmt::print(stderr, "{}", general_help());
     return kWrongUsage;
   }
   std::string first = words.front();
@@ -87,8 +90,10 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::string name = "gsc";
   int code = kFailed;
-  const auto complain = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
+  std::string message;
+  const auto complain = [&](const std::string& text) { message = fmt::format("{}: {}", name, text); };
   try {
+    start_team();
     code = dispatch({argv + 1, argv + argc}, name);
     if (std::fflush(stdout) != 0) throw Error("standard output could not be written; is the disk full?");
   } catch (const UsageError& error) {
@@ -104,5 +109,5 @@ int main(int argc, char** argv) {
     code = kFailed;
     complain(error.what());
   }
-  return code;
+  return finish_team(code, message);
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "data/atomic_file.h"
+#include "program_team.h"
 
 namespace gsc::cli {
 namespace {
@@ -17,6 +18,7 @@ Json header(const char* command, const Settings& settings, const Data& data) {
   json["data"] = data.name();
   json["data_points"] = data.rows();
   json["dimensions"] = data.cols();
+  json["processes"] = team().size();
   json["threads"] = thread_count(settings.fit.inference.threads);
   return json;
 }
@@ -27,6 +29,18 @@ Json rescues_json(const Rescues& rescues) {
   return {{"unused_latents", rescues.unused_latents}, {"floored_pi", rescues.floored_pi},
           {"floored_slab", rescues.floored_slab},     {"floored_noise", rescues.floored_noise},
           {"slab_fallbacks", rescues.slab_fallbacks}, {"clamped_pivots", rescues.clamped_pivots}};
+}
+
+Json sharing_json(const SharingOptions& options, const SharingReport& report) {
+  return {{"partition", std::string(to_string(options.partition))},
+          {"seconds_waiting", report.seconds_waiting},
+          {"seconds_summing", report.seconds_summing},
+          {"seconds_clustering", report.seconds_clustering},
+          {"seconds_moving", report.seconds_moving},
+          {"rows_moved", report.rows_moved},
+          {"rows_sent_to_other_nodes", report.rows_sent},
+          {"clusters", report.clusters},
+          {"rows_in_clusters", report.rows_in_clusters}};
 }
 
 Json fit_metrics(const Settings& settings, const Data& data, const FitResult& result) {
@@ -52,6 +66,7 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
   json["mean_active"] = result.last().mean_active;
   json["latents_in_use"] = result.last().latents_in_use;
   json["rescues"] = rescues_json(result.state.rescues);
+  json["sharing"] = sharing_json(settings.fit.sharing, result.sharing);
   json["dips"] = dips;
   json["options"] = options_json(kFit, settings);
   json["free_energy_trace"] = trace;

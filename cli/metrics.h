@@ -10,6 +10,7 @@
 namespace gsc::cli {
 
 Json rescues_json(const Rescues& rescues);
+Json sharing_json(const SharingOptions& options, const SharingReport& report);
 
 Json fit_metrics(const Settings& settings, const Data& data, const FitResult& result);
 

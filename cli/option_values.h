@@ -32,6 +32,8 @@ inline constexpr std::array kWords<BasisPrior>{BasisPrior::none, BasisPrior::ide
 template <>
 inline constexpr std::array kWords<SweepOrder>{SweepOrder::random, SweepOrder::fixed};
 template <>
+inline constexpr std::array kWords<Partition>{Partition::uniform, Partition::local, Partition::global};
+template <>
 inline constexpr std::array kWords<Quality>{Quality::fast, Quality::standard, Quality::best};
 template <>
 inline constexpr std::array kWords<PatchMean>{PatchMean::remove, PatchMean::keep};

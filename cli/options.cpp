@@ -87,6 +87,7 @@ std::vector<Option> make_table() {
   const auto fit = &S::fit;
   const auto inference = &F::inference;
   const auto factored = &F::factored;
+  const auto sharing = &F::sharing;
   using V = FactoredOptions;
   const auto separate = &S::separate;
   using N = DenoiseSettings;
@@ -331,6 +332,12 @@ std::vector<Option> make_table() {
       row("threads", "N", both | kSeparate | kDenoise | kCompare | kReproduce, kRun, "processor cores to use", fit,
           inference, &I::threads)
           .left_out("OMP_NUM_THREADS, else all physical cores"),
+      row("partition", "", kFit | kDenoise, kRun,
+          "local, global: cluster data points by their candidates before every E-step, in each process or over all",
+          fit, sharing, &SharingOptions::partition),
+      row("alpha", "P", kFit | kDenoise, kRun,
+          "global: cut clusters larger than all but the top P percent of them, to balance the load", fit, sharing,
+          &SharingOptions::alpha),
       row("quiet", "", both | kSample | kSeparate | kDenoise | kReport | kCompare | kReproduce, kRun,
           "print nothing but errors", &S::quiet),
   };

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "program_team.h"
+
 namespace gsc::cli {
 namespace {
 
@@ -46,7 +48,7 @@ std::string duration_text(double seconds) {
 std::string data_points_text(Index count) { return fmt::format("{} data point{}", count, count == 1 ? "" : "s"); }
 
 ProgressLine::ProgressLine(std::string command, bool quiet)
-    : command_(std::move(command)), quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1) {}
+    : command_(std::move(command)), quiet_(quiet || !team().root()), live_(!quiet_ && isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::draw() {
   const std::size_t width = terminal_width();
@@ -78,6 +80,7 @@ void ProgressLine::say(const std::string& text) {
 }
 
 void ProgressLine::warn(const std::string& text) {
+  if (!team().root()) return;
   finish();
   fmt::print(stderr, "gsc {}: {}\n", command_, text);
 }

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "interrupts.h"
+#include "program_team.h"
 #include "progress.h"
 
 namespace gsc::cli {
@@ -27,7 +28,10 @@ experiments::Request request_of(const Settings& settings) {
   request.quick = asked.quick;
   request.trials = asked.trials;
   request.seed = settings.fit.seed;
-  request.threads = thread_count(settings.fit.inference.threads);
+  FitOptions of_team = settings.fit;
+  use_team(of_team);
+  request.team = &team();
+  request.threads = thread_count(of_team.inference.threads);
   std::error_code error;
   if (!asked.data.empty() && !fs::is_directory(request.data, error))
     throw UsageError(fmt::format("data is {}: there is no such folder", asked.data));
@@ -78,7 +82,7 @@ int run_reproduce(const CommandLine& line) {
     chosen.push_back(&experiments::find_experiment(name));
   if (settings.output.empty()) throw UsageError("output is missing: give the folder for the results with -o DIR");
   const experiments::Request request = request_of(settings);
-  make_folder(settings.output);
+  if (team().root()) make_folder(settings.output);
 
   ProgressLine progress("reproduce", settings.quiet);
   catch_interrupts();

@@ -19,6 +19,7 @@
 #include "metrics.h"
 #include "model/random_draws.h"
 #include "option_values.h"
+#include "program_team.h"
 #include "progress.h"
 #include "separate_report.h"
 #include "tasks/separate_internal.h"
@@ -86,7 +87,8 @@ class OutputFolder {
       throw UsageError(fmt::format("output is {}: that is a file; give the name of a folder", path));
     for (fs::path part = path_; !part.empty() && !fs::exists(part, error); part = part.parent_path())
       made_.push_back(part);
-    fs::create_directories(path_, error);
+    if (!team().root()) made_.clear();  // it is the root's
+    if (team().root()) fs::create_directories(path_, error);
     if (error)
       throw UsageError(
           fmt::format("output is {}: the folder cannot be made ({}); choose another place", path, error.message()));
@@ -180,9 +182,9 @@ std::string announcement(const Channels& channels, const FitOptions& fit, const 
   const InferenceOptions& inference = fit.inference;
   const std::string states = posterior_text(inference);
   const int threads = std::min(thread_count(inference.threads), options.restarts);
-  return fmt::format("{} channels, {} samples, {} sources to find, {}, {} start{}, {} thread{}", channels.values.rows(),
-                     channels.values.cols(), fit.latents, states, options.restarts, options.restarts == 1 ? "" : "s",
-                     threads, threads == 1 ? "" : "s");
+  return fmt::format("{} channels, {} samples, {} sources to find, {}, {} start{}, {} thread{}{}",
+                     channels.values.rows(), channels.values.cols(), fit.latents, states, options.restarts,
+                     options.restarts == 1 ? "" : "s", threads, threads == 1 ? "" : "s", processes_text());
 }
 
 void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
@@ -210,6 +212,7 @@ int run_separate(const CommandLine& line) {
   settings.fit = options.fit;
   settings.fit.inference.max_active = settings.fit.inference.candidates;
   line.apply(settings);
+  use_team(settings.fit);
   SeparateSettings& asked = settings.separate;
   ProgressLine progress("separate", settings.quiet);
   check_combination(line, asked);
@@ -227,7 +230,7 @@ int run_separate(const CommandLine& line) {
   settings.fit = resolved(options, channels.values.rows());
   const OutputFolder folder(settings.output);
   const std::vector<std::string> names = output_names(settings.fit.latents, channels.rate > 0);
-  check_outputs(folder, names, settings);
+  if (team().root()) check_outputs(folder, names, settings);
   if (!channels.note.empty()) progress.say(channels.note);
   progress.say(announcement(channels, settings.fit, options));
   if (!note.empty()) progress.say(note);
@@ -239,6 +242,7 @@ int run_separate(const CommandLine& line) {
   separation.fit.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (separation.fit.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
 
+  if (!team().root()) return kDone;
   std::optional<Score> score;
   if (truth) score = score_of(*truth, separation);
   write_results(folder, settings, separation, channels.rate);

@@ -4,6 +4,7 @@
 // (reproduce.h).
 
 #include <gsc/report.h>
+#include <gsc/team.h>
 #include <gsc/types.h>
 
 #include <filesystem>
@@ -24,6 +25,7 @@ struct Request {
   std::optional<int> trials;   ///< repetitions; left out: the paper's, or few if quick
   std::uint64_t seed = 1;      ///< of the first repetition; the next have seed + 1, ...
   int threads = 1;             ///< for trials that do not run side by side
+  Team* team = &solo();        ///< its ranks share the trials
 
   int repetitions(int full, int small) const { return trials.value_or(quick ? small : full); }
 };
@@ -56,6 +58,8 @@ class Experiment {
   virtual std::vector<std::string> files() const { return {}; }
   /// Where times are compared, trials run one after the other.
   virtual bool side_by_side() const { return true; }
+  /// All ranks of the team run each trial together, with request.team.
+  virtual bool by_whole_team() const { return false; }
 
   /// The settings of every trial, the random seed among them. Equal settings are the same trial.
   virtual std::vector<Json> trials(const Request& request) const = 0;
@@ -85,5 +89,6 @@ std::unique_ptr<Experiment> house();
 std::unique_ptr<Experiment> table2();
 std::unique_ptr<Experiment> truncation();
 std::unique_ptr<Experiment> scaling();
+std::unique_ptr<Experiment> repartitioning();
 
 }  // namespace gsc::experiments

@@ -16,7 +16,7 @@ const std::vector<std::unique_ptr<Experiment>>& all_experiments() {
   static const std::vector<std::unique_ptr<Experiment>> all = [] {
     std::vector<std::unique_ptr<Experiment>> list;
     for (const auto make : {posteriors, posterior_mass, selection, consistency, directions, separation,
-                            separation_noisy, table1, cost, house, table2, truncation, scaling})
+                            separation_noisy, table1, cost, house, table2, truncation, scaling, repartitioning})
       list.push_back(make());
     return list;
   }();
@@ -52,6 +52,7 @@ Outcome reproduce(const Experiment& experiment, const Request& request, const fs
   // Quick trials are of other sizes and are kept apart.
   const std::string stem = experiment.name() + (request.quick ? ".quick" : "");
   const std::vector<Finished> trials = run_trials(experiment, request, folder / (stem + ".trials"), observer);
+  if (!request.team->root()) return {};
   Report report(experiment.title(), experiment.place() + (request.quick ? ", quick version" : ""));
   Outcome outcome;
   outcome.summary = experiment.summarise(trials, request, report);

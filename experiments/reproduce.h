@@ -17,7 +17,8 @@ struct Outcome {
   double seconds = 0;  ///< of all trials together, also those of earlier runs
 };
 
-/// Writes FOLDER/NAME.json (every number with its settings), FOLDER/NAME.html, and on the way FOLDER/NAME.trials.
+/// Writes FOLDER/NAME.json (every number with its settings), FOLDER/NAME.html, and on the way FOLDER/NAME.trials. In a
+/// team only the root writes and has an outcome.
 Outcome reproduce(const Experiment& experiment, const Request& request, const std::filesystem::path& folder,
                   const TrialsObserver& observer = {});
 

@@ -6,14 +6,30 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <sstream>
+
+#include "distributed/packing.h"
+#include "distributed/together.h"
 
 namespace gsc::experiments {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
+
+std::string as_line(const Finished& trial) {
+  return Json{{"settings", trial.settings}, {"result", trial.result}, {"seconds", trial.seconds}}.dump();
+}
+
+std::optional<Finished> from_line(const std::string& line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("settings") || !json.contains("result") || !json.contains("seconds"))
+    return {};
+  return Finished{json["settings"], json["result"], json["seconds"].get<double>()};
+}
 
 /// Adds a line to the file and sees it written.
 class Keeper {
@@ -27,7 +43,7 @@ class Keeper {
     check();
   }
   void keep(const Finished& trial) {
-    out_ << Json{{"settings", trial.settings}, {"result", trial.result}, {"seconds", trial.seconds}}.dump() << '\n';
+    out_ << as_line(trial) << '\n';
     out_.flush();
     check();
   }
@@ -54,50 +70,67 @@ Finished run_one(const Experiment& experiment, const Json& settings, const Reque
   return trial;
 }
 
-}  // namespace
-
-std::vector<Finished> read_trials(const fs::path& file) {
-  std::vector<Finished> trials;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_object() && json.contains("settings") && json.contains("result") && json.contains("seconds"))
-      trials.push_back({json["settings"], json["result"], json["seconds"].get<double>()});
+/// The root's side: what is finished, in memory and in the file.
+class Finishers {
+ public:
+  Finishers(const Experiment& experiment, const Request& request, const fs::path& file, const TrialsObserver& observer)
+      : wanted_(experiment.trials(request)), observer_(observer) {
+    for (Finished& trial : read_trials(file)) known_.insert_or_assign(trial.settings.dump(), std::move(trial));
+    for (const Json& settings : wanted_)
+      if (!known_.contains(settings.dump())) left.push_back(settings);
+    const auto all = static_cast<int>(wanted_.size());
+    progress_ = {before_ = all - static_cast<int>(left.size()), all, -1};
+    keeper_.emplace(file);
+    ask_observer();
   }
-  return trials;
-}
 
-std::vector<Finished> run_trials(const Experiment& experiment, const Request& request, const fs::path& file,
-                                 const TrialsObserver& observer) {
-  const std::vector<Json> wanted = experiment.trials(request);
-  std::map<std::string, Finished> known;
-  for (Finished& trial : read_trials(file)) known.insert_or_assign(trial.settings.dump(), std::move(trial));
+  void add(Finished trial) {
+    keeper_->keep(trial);
+    known_.insert_or_assign(trial.settings.dump(), std::move(trial));
+    ++progress_.done;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    progress_.seconds_left = seconds * (progress_.all - progress_.done) / (progress_.done - before_);
+    ask_observer();
+  }
+
+  std::vector<Finished> all() const {
+    std::vector<Finished> finished;
+    finished.reserve(wanted_.size());
+    for (const Json& settings : wanted_) finished.push_back(known_.at(settings.dump()));
+    return finished;
+  }
+
   std::vector<Json> left;
-  for (const Json& settings : wanted)
-    if (!known.contains(settings.dump())) left.push_back(settings);
 
-  Keeper keeper(file);
+ private:
+  void ask_observer() const {
+    if (observer_ && !observer_(progress_)) throw Interrupted("interrupted");
+  }
+
+  std::vector<Json> wanted_;
+  std::map<std::string, Finished> known_;
+  std::optional<Keeper> keeper_;
+  const TrialsObserver& observer_;
+  TrialsProgress progress_;
+  int before_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// Runs trials on several threads and calls done(trial) from one at a time.
+void run_side_by_side(const Experiment& experiment, const Request& request, const std::vector<Json>& trials,
+                      const std::function<void(Finished)>& done) {
   std::mutex mutex;
   std::exception_ptr failure;
   std::atomic<bool> stop = false;
-  const auto start = Clock::now();
-  const auto count = static_cast<int>(left.size());
-  TrialsProgress progress{static_cast<int>(wanted.size()) - count, static_cast<int>(wanted.size()), -1};
-  const int before = progress.done;
-  if (observer && !observer(progress)) throw Interrupted("interrupted");
-  const int threads = experiment.side_by_side() ? std::clamp(request.threads, 1, std::max(1, count)) : 1;
+  const int threads =
+      experiment.side_by_side() ? std::clamp(request.threads, 1, std::max(1, static_cast<int>(trials.size()))) : 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (int i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
     if (stop) continue;
     try {
-      Finished trial = run_one(experiment, left[static_cast<std::size_t>(i)], request);
+      Finished trial = run_one(experiment, trials[i], request);
       const std::lock_guard lock(mutex);
-      keeper.keep(trial);
-      known.insert_or_assign(trial.settings.dump(), std::move(trial));
-      ++progress.done;
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      progress.seconds_left = seconds * (progress.all - progress.done) / (progress.done - before);
-      if (observer && !observer(progress)) throw Interrupted("interrupted");
+      done(std::move(trial));
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
@@ -105,11 +138,75 @@ std::vector<Finished> run_trials(const Experiment& experiment, const Request& re
     }
   }
   if (failure) std::rethrow_exception(failure);
+}
 
-  std::vector<Finished> finished;
-  finished.reserve(wanted.size());
-  for (const Json& settings : wanted) finished.push_back(known.at(settings.dump()));
-  return finished;
+/// Which trials a rank runs before the ranks tell each other.
+struct Round {
+  std::size_t first, mine, end;  // mine: the first of this rank; the next follow at a distance of `step`
+  std::size_t step;
+};
+
+Round round_from(std::size_t first, std::size_t count, const Experiment& experiment, const Request& request) {
+  const auto ranks = static_cast<std::size_t>(request.team->size()),
+             rank = static_cast<std::size_t>(request.team->rank());
+  if (ranks == 1) return {first, first, count, 1};
+  if (experiment.by_whole_team()) return {first, first, first + 1, 1};
+  // Where times are compared the others wait for the root.
+  if (!experiment.side_by_side()) return {first, rank == 0 ? first : count, first + 1, 1};
+  const std::size_t trials = ranks * 4 * static_cast<std::size_t>(request.threads);
+  return {first, first + rank, std::min(count, first + trials), ranks};
+}
+
+std::vector<Json> broadcast(Team& team, const std::vector<Json>& trials) {
+  const Bytes bytes = team.broadcast((Packer() << Json(trials).dump()).take(), 0);
+  return Json::parse(Unpacker(bytes).next<std::string>()).get<std::vector<Json>>();
+}
+
+}  // namespace
+
+std::vector<Finished> read_trials(const fs::path& file) {
+  std::vector<Finished> trials;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);)
+    if (std::optional<Finished> trial = from_line(line)) trials.push_back(std::move(*trial));
+  return trials;
+}
+
+std::vector<Finished> run_trials(const Experiment& experiment, const Request& request, const fs::path& file,
+                                 const TrialsObserver& observer) {
+  Team& team = *request.team;
+  std::optional<Finishers> finishers;
+  together(team, [&] {
+    if (team.root()) finishers.emplace(experiment, request, file, observer);
+  });
+  const std::vector<Json> left = broadcast(team, finishers ? finishers->left : std::vector<Json>());
+  for (std::size_t first = 0; first < left.size();) {
+    const Round round = round_from(first, left.size(), experiment, request);
+    std::vector<Json> mine;
+    for (std::size_t i = round.mine; i < round.end; i += round.step) mine.push_back(left[i]);
+    std::string lines;  // of ranks that cannot write them themselves
+    std::exception_ptr failure;
+    try {
+      run_side_by_side(experiment, request, mine, [&](Finished trial) {
+        if (finishers) return finishers->add(std::move(trial));
+        if (!experiment.by_whole_team()) lines += as_line(trial) + '\n';
+        if (observer && !observer({})) throw Interrupted("interrupted");
+      });
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    // What is finished is kept, even if others failed.
+    const std::vector<Bytes> from_ranks = team.gather((Packer() << lines).take());
+    together(team, [&] {
+      for (std::size_t r = 1; finishers && r < from_ranks.size(); ++r) {
+        std::istringstream stream{Unpacker(from_ranks[r]).next<std::string>()};
+        for (std::string line; std::getline(stream, line);) finishers->add(from_line(line).value());
+      }
+      if (failure) std::rethrow_exception(failure);
+    });
+    first = round.end;
+  }
+  return finishers ? finishers->all() : std::vector<Finished>();
 }
 
 }  // namespace gsc::experiments

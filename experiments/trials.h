@@ -19,7 +19,8 @@ using TrialsObserver = std::function<bool(const TrialsProgress&)>;
 std::vector<Finished> read_trials(const std::filesystem::path& file);
 
 /// The trials in the order of the experiment, from `file` or run now. Trials side by side run on as many threads as
-/// asked for, each on one. The first that throws ends it all, with its settings in the message.
+/// asked for, each on one, and on all ranks of the team. The first that throws ends it all, with its settings in the
+/// message. Only the root reads and writes the file and has the result.
 std::vector<Finished> run_trials(const Experiment& experiment, const Request& request,
                                  const std::filesystem::path& file, const TrialsObserver& observer);
 

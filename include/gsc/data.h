@@ -21,6 +21,9 @@ class Data {
 
   /// What messages call it: the file it came from, or "data".
   virtual std::string name() const { return "data"; }
+
+  /// Whether, among several processes, only the first can read it (RootData in gsc/team.h).
+  virtual bool root_only() const { return false; }
 };
 
 /// Data held in memory as doubles.

@@ -16,6 +16,9 @@ namespace gsc {
 /// file.h5:/path. The name may be left out where the file holds one array. Rows are data points; a vector is one
 /// column. Throws Error naming the file and what is wrong with it.
 std::unique_ptr<Data> open_data(const std::string& location);
+/// On all ranks of a team: .npy and .h5 are opened by each, which reads its rows only; of other formats the root reads
+/// the whole (RootData).
+std::unique_ptr<Data> open_data(const std::string& location, Team& team);
 
 /// An array to be written. Only views: the memory must outlive the call.
 struct NamedArray {
@@ -49,9 +52,11 @@ class Checkpoint final : public Observer {
   Checkpoint(std::filesystem::path path, const FitOptions& options, int every)
       : path_(std::move(path)), options_(options), every_(every) {}
   void on_iteration(const FitState& state) override;
+  bool needs_codes(const FitState& state) override { return due(state); }
   void save(const FitState& state) const;
 
  private:
+  bool due(const FitState& state) const;
   std::filesystem::path path_;
   FitOptions options_;
   int every_;

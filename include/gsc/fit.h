@@ -3,6 +3,7 @@
 
 #include <gsc/inference.h>
 #include <gsc/model.h>
+#include <gsc/team.h>
 
 #include <optional>
 #include <vector>
@@ -65,6 +66,7 @@ struct FitOptions {
   int iterations = 100;
   double tolerance = 1e-6;  ///< stop when the free energy changes by less than this part of itself; 0: never
   std::uint64_t seed = 1;
+  SharingOptions sharing;  ///< among the processes of a team, all of which call fit()
 
   /// Throws UsageError naming the first field with an impossible value.
   void validate() const;
@@ -98,13 +100,19 @@ struct FitState {
   FactoredState factored;
 };
 
-/// Watches the loop. Every method may be left alone.
+/// Watches the loop. Every method may be left alone. In a team every rank may have one.
 class Observer {
  public:
   virtual ~Observer() = default;
   /// After each row of the history; `state.history.back()` is the new one.
   virtual void on_iteration(const FitState& state) { (void)state; }
-  /// Asked between blocks of data, from one thread; true ends the fit at the last complete row.
+  /// Whether on_iteration() will read state.factored.codes. Asked on the root of a team, where they are gathered only
+  /// then: each rank has its own.
+  virtual bool needs_codes(const FitState& state) {
+    (void)state;
+    return false;
+  }
+  /// Asked between blocks of data, from one thread; true ends the fit (of all ranks) at the last complete row.
   virtual bool stop_requested() { return false; }
 };
 
@@ -114,11 +122,13 @@ struct FitResult {
   FitState state;
   StopReason reason = StopReason::iterations;
   double seconds = 0;
+  SharingReport sharing = {};
   const Model& model() const { return state.model; }
   const IterationReport& last() const { return state.history.back(); }
 };
 
-/// Learns a model. `start`: parameters to start from instead of options.init.
+/// Learns a model. `start`: parameters to start from instead of options.init. In a team all ranks get the same model,
+/// the factored method's codes only the root.
 FitResult fit(const Data& data, const FitOptions& options, Observer* observer = nullptr,
               std::optional<Model> start = {});
 

@@ -6,4 +6,5 @@
 #include <gsc/generate.h>
 #include <gsc/inference.h>
 #include <gsc/model.h>
+#include <gsc/team.h>
 #include <gsc/types.h>

@@ -11,9 +11,10 @@ namespace gsc {
 struct SeparateOptions {
   FitOptions fit;             ///< latents 0: as many as channels
   bool choose_method = true;  ///< exact up to 12 latents, then truncated with candidates = max_active = 10 (paper)
-  int restarts = 10;          ///< random starts, the best free energy wins; run in parallel, one thread each
-  bool normalise = false;     ///< give every channel zero mean and unit variance first
-  SeparateOptions();          ///< 350 iterations, random starts, scalar noise, diagonal slab
+  /// Random starts, the best free energy wins; run in parallel, one thread each, on all ranks of a team.
+  int restarts = 10;
+  bool normalise = false;  ///< give every channel zero mean and unit variance first
+  SeparateOptions();       ///< 350 iterations, random starts, scalar noise, diagonal slab
 };
 
 struct Separation {
@@ -25,7 +26,8 @@ struct Separation {
 /// mixture: channels x samples.
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
 
-/// The best of several starts, run in parallel; `seeds` options.seed, options.seed + 1, ...
+/// The best of several starts, run in parallel; `seeds` options.seed, options.seed + 1, ... In a team, whose ranks must
+/// all have the data, every rank runs some of them; a single start is shared by rows.
 FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts,
                        std::vector<double>* free_energies = nullptr, Observer* observer = nullptr);
 

@@ -11,6 +11,7 @@
 #include "data/mat.h"
 #include "data/npy.h"
 #include "data/npz.h"
+#include "distributed/together.h"
 
 namespace gsc {
 namespace {
@@ -57,6 +58,19 @@ std::unique_ptr<Data> open_data(const std::string& location) {
   } catch (const std::bad_alloc&) {
     fail(location, "does not fit into memory; save it as .npy, which is read in pieces");
   }
+}
+
+std::unique_ptr<Data> open_data(const std::string& location, Team& team) {
+  if (team.alone()) return open_data(location);
+  std::unique_ptr<Data> data;
+  bool in_pieces = false;
+  together(team, [&] {
+    const std::string extension = lower_extension(split(location).path);
+    in_pieces = extension == ".npy" || is_hdf5_extension(extension);
+    if (in_pieces || team.root()) data = open_data(location);
+  });
+  if (in_pieces) return data;
+  return std::make_unique<RootData>(team, std::move(data));
 }
 
 }  // namespace gsc

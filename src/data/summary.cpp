@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/finite.h"
+#include "data/sums.h"
 
 namespace gsc {
 namespace {
@@ -22,7 +23,7 @@ void require_finite(const Data& data, Index first, const Eigen::Ref<const Matrix
                     "; remove or replace such values first");
 }
 
-DataSummary summarize(const Data& data, bool full_covariance) {
+void check_shape(const Data& data) {
   const Index rows = data.rows(), cols = data.cols();
   if (rows == 0 || cols == 0)
     throw Error(data.name() + ": the data is empty (" + std::to_string(rows) + " rows, " + std::to_string(cols) +
@@ -30,39 +31,58 @@ DataSummary summarize(const Data& data, bool full_covariance) {
   if (rows == 1)
     throw Error(data.name() + ": only one row of " + std::to_string(cols) +
                 " columns; rows are data points and learning needs at least two (is the table transposed?)");
+}
 
-  // Sums are taken about the first row: for data far from zero this keeps the variance from cancelling away.
-  Matrix block(1, cols);
-  data.read(0, block);
-  require_finite(data, 0, block);
-  const Vector origin = block.row(0).transpose();
-  Vector sum = Vector::Zero(cols);
-  Matrix squares = Matrix::Zero(cols, full_covariance ? cols : 1);
-  for (Index first = 0; first < rows; first += kBlockRows) {
-    block.resize(std::min(kBlockRows, rows - first), cols);
+Vector first_row(const Data& data) {
+  Matrix row(1, data.cols());
+  data.read(0, row);
+  require_finite(data, 0, row);
+  return row.row(0).transpose();
+}
+
+DataSums::DataSums(Vector about, bool full_covariance)
+    : origin(std::move(about)),
+      sum(Vector::Zero(origin.size())),
+      squares(Matrix::Zero(origin.size(), full_covariance ? origin.size() : 1)),
+      full(full_covariance) {}
+
+void DataSums::add_rows(const Data& data, Index first_number) {
+  Matrix block;
+  for (Index first = 0; first < data.rows(); first += kBlockRows) {
+    block.resize(std::min(kBlockRows, data.rows() - first), data.cols());
     data.read(first, block);
-    require_finite(data, first, block);
+    require_finite(data, first_number + first, block);
     block.rowwise() -= origin.transpose();
     sum += block.colwise().sum().transpose();
-    if (full_covariance)
+    if (full)
       squares.noalias() += block.transpose() * block;
     else
       squares.col(0) += block.colwise().squaredNorm().transpose();
   }
+  count += static_cast<double>(data.rows());
+}
 
+DataSummary DataSums::summary(const Data& data) const {
   DataSummary summary;
-  summary.count = static_cast<double>(rows);
+  summary.count = count;
   const Vector offset = sum / summary.count;
   summary.mean = origin + offset;
-  if (full_covariance)
+  if (full)
     summary.covariance = squares / summary.count - offset * offset.transpose();
   else
     summary.covariance = (squares.col(0) / summary.count - offset.cwiseAbs2()).cwiseMax(0.0);
-  const double variance = full_covariance ? summary.covariance.trace() : summary.covariance.sum();
+  const double variance = full ? summary.covariance.trace() : summary.covariance.sum();
   if (!(variance > 0))
     throw Error(data.name() +
                 ": all rows are equal (every value in a column is the same), so there is nothing to learn");
   return summary;
+}
+
+DataSummary summarize(const Data& data, bool full_covariance) {
+  check_shape(data);
+  DataSums sums(first_row(data), full_covariance);
+  sums.add_rows(data, 0);
+  return sums.summary(data);
 }
 
 }  // namespace gsc

@@ -26,15 +26,17 @@ Set sorted_candidates(const PreparedModel& model, const Workspace::Buffers& buff
 
 }  // namespace
 
+std::uint64_t candidates_key(const PreparedModel& model, const Workspace::Buffers& buffers, std::uint32_t point) {
+  const std::uint16_t* candidates = buffers.candidates.data() + point * static_cast<std::size_t>(model.candidates);
+  std::uint64_t key = 0;
+  for (int i = 0; i < model.candidates; ++i) key += mix(candidates[i]);
+  return key;
+}
+
 void sort_by_candidates(const PreparedModel& model, Index count, Workspace::Buffers& buffers) {
   if (model.candidates == model.latents) return;  // one cluster
   const auto end = buffers.order.begin() + count;
-  for (auto it = buffers.order.begin(); it != end; ++it) {
-    const std::uint16_t* candidates =
-        buffers.candidates.data() + it->point * static_cast<std::size_t>(model.candidates);
-    it->key = 0;
-    for (int i = 0; i < model.candidates; ++i) it->key += mix(candidates[i]);  // the order does not matter
-  }
+  for (auto it = buffers.order.begin(); it != end; ++it) it->key = candidates_key(model, buffers, it->point);
   std::sort(buffers.order.begin(), end,
             [](const auto& a, const auto& b) { return a.key != b.key ? a.key < b.key : a.point < b.point; });
 }

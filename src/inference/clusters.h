@@ -9,6 +9,9 @@ namespace gsc {
 /// A cluster of so many vectors of data points is worth building a shared tree for (measured: bench/).
 inline constexpr std::size_t kSharedWorth = 6;
 
+/// A hash of a data point's candidates, whatever their order.
+std::uint64_t candidates_key(const PreparedModel& model, const Workspace::Buffers& buffers, std::uint32_t point);
+
 /// Sorts buffers.order so that data points with equal candidate sets are neighbours.
 void sort_by_candidates(const PreparedModel& model, Index count, Workspace::Buffers& buffers);
 

@@ -1,6 +1,6 @@
 // e_step: a pass over the data that leaves Statistics.
 
-#include <gsc/inference.h>
+#include "inference/expectation.h"
 
 #include <optional>
 #include <vector>
@@ -67,9 +67,21 @@ double weighted_square(const Noise& noise, const Matrix& YY) {
 
 }  // namespace
 
+Statistics empty_statistics(const Model& model, const InferenceOptions& options) {
+  Statistics statistics(model);
+  if (options.mean_products) statistics.MM = Matrix::Zero(model.latents(), model.latents());
+  return statistics;
+}
+
 Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop) {
+  if (options.method != Method::factored) return gather_statistics(model, data, options, stop, nullptr);
   require_fit(model, data, options);
-  if (options.method == Method::factored) return factored_expectation(model, data, options, stop);
+  return factored_expectation(model, data, options, stop);
+}
+
+Statistics gather_statistics(const Model& model, const Data& data, const InferenceOptions& options,
+                             const StopRequest& stop, std::uint64_t* keys) {
+  require_fit(model, data, options);
   const PreparedModel prepared(model, options);
   const BlockPlan plan = plan_blocks(prepared, 0, data.rows(), options.threads);
   std::vector<std::optional<ThreadSums>> threads(static_cast<std::size_t>(plan.threads));
@@ -78,7 +90,9 @@ Statistics e_step(const Model& model, const Data& data, const InferenceOptions& 
   parallel_blocks(plan, stop, [&](int thread, Index first, Index rows) {
     auto& mine = threads[static_cast<std::size_t>(thread)];
     if (!mine) mine.emplace(model, prepared, plan.block_rows, options.mean_products);
-    mine->block.run(prepared, data, first, rows, &mine->sums, {});
+    BlockPosterior posterior;
+    if (keys != nullptr) posterior.keys = keys + first;
+    mine->block.run(prepared, data, first, rows, &mine->sums, posterior);
     mine->log_sum += mine->block.log_sums.head(rows).sum();
     add_product_transposed(rows, mine->block.Y, mine->block.rows, mine->YZ);
     if (options.mean_products) add_product_transposed(rows, mine->block.rows, mine->block.rows, mine->MM);
@@ -88,8 +102,7 @@ Statistics e_step(const Model& model, const Data& data, const InferenceOptions& 
       mine->YY += mine->block.Y.topRows(rows).colwise().squaredNorm().transpose();
   });
 
-  Statistics total(model);
-  if (options.mean_products) total.MM = Matrix::Zero(prepared.latents, prepared.latents);
+  Statistics total = empty_statistics(model, options);
   for (const auto& thread : threads) {
     if (!thread) continue;
     total += unscaled(model, prepared, *thread);

@@ -346,6 +346,9 @@ Workspace::Workspace(Workspace&&) noexcept = default;
 void process_block(const PreparedModel& model, const Block& block, Workspace& workspace) {
   Workspace::Buffers& buffers = workspace.buffers();
   HWY_DYNAMIC_DISPATCH(ProcessBlock)(model, block, buffers);
+  if (block.posterior.keys != nullptr)
+    for (Index n = 0; n < block.count; ++n)
+      block.posterior.keys[n] = candidates_key(model, buffers, static_cast<std::uint32_t>(n));
   std::int32_t* candidates = block.posterior.candidates;
   if (candidates == nullptr) return;
   std::copy_n(buffers.candidates.data(), block.count * model.candidates, candidates);

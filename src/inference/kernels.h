@@ -26,6 +26,7 @@ struct BlockPosterior {
   double* probability = nullptr;       ///< count x latents
   double* second_moment = nullptr;     ///< count x latents: <(s.z)^2>, scaled
   std::int32_t* candidates = nullptr;  ///< count x candidates, ascending
+  std::uint64_t* keys = nullptr;       ///< count: a hash of the candidates
 };
 
 /// Scratch memory of one thread, reused from block to block.

@@ -8,6 +8,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "distributed/pack_fit.h"
+#include "distributed/share.h"
+#include "distributed/together.h"
 #include "learning/basis_prior.h"
 #include "learning/factored_m_step.h"
 
@@ -23,8 +26,9 @@ double rounding_of(double free_energy) { return 1e-11 * std::abs(free_energy); }
 
 class Learner {
  public:
-  Learner(const Data& data, const FitOptions& options, FitState state, Observer* observer)
-      : data_(data), options_(options), inference_(options.inference), state_(std::move(state)), observer_(observer) {
+  Learner(Share& share, const FitOptions& options, FitState state, Observer* observer)
+      : share_(share), options_(options), inference_(options.inference), state_(std::move(state)), observer_(observer) {
+    if (factored()) state_.factored.codes = share_.own_columns(state_.factored.codes);
     inference_.mean_products = options.noise_update == Update::paper;
     if (observer_ != nullptr) stop_ = [this] { return observer_->stop_requested(); };
   }
@@ -46,14 +50,15 @@ class Learner {
     } catch (const Interrupted&) {
       reason = StopReason::interrupted;
     }
-    return {std::move(state_), reason, seconds_since(start)};
+    if (factored()) state_.factored.codes = share_.all_columns(state_.factored.codes);
+    return {std::move(state_), reason, seconds_since(start), share_.report()};
   }
 
  private:
   bool factored() const { return inference_.method == Method::factored; }
 
   Statistics expectation(const Model& model) {
-    if (!factored()) return e_step(model, data_, inference_, stop_);
+    if (!factored()) return share_.e_step(model, inference_, stop_);
     const int row = state_.history.empty() ? 0 : state_.history.back().iteration;
     return sweep(model, row);
   }
@@ -67,11 +72,13 @@ class Learner {
       std::seed_seq seed{options_.seed & 0xffffffffU, options_.seed >> 32U, static_cast<std::uint64_t>(row)};
       std::shuffle(order.begin(), order.end(), Random(seed));
     }
-    return factored_step(model, data_, inference_, order, state_.factored.codes, codes_);
+    return share_.factored_step(model, inference_, order, state_.factored.codes, codes_);
   }
 
   Statistics iterate_factored(const Statistics& statistics) {
-    if (stop_ && stop_()) throw Interrupted("interrupted");
+    together(share_.team(), [&] {
+      if (stop_ && stop_()) throw Interrupted("interrupted");
+    });
     Rescues rescues;
     state_.model = factored_m_step(state_.model, statistics, options_.factored, state_.factored, rescues);
     std::swap(state_.factored.codes, codes_);
@@ -120,7 +127,25 @@ class Learner {
       throw Error("the free energy is " + std::to_string(row.free_energy) + " after iteration " +
                   std::to_string(row.iteration) +
                   ": the numbers have left the range of the arithmetic; rescale the data (or use double precision)");
+    show_observer();
+  }
+
+  void show_observer() {
+    const bool divided = factored() && !share_.team().alone();
+    if (!divided || !root_needs_codes()) {
+      if (observer_ != nullptr) observer_->on_iteration(state_);
+      return;
+    }
+    Matrix own = share_.all_columns(state_.factored.codes);
+    std::swap(own, state_.factored.codes);
     if (observer_ != nullptr) observer_->on_iteration(state_);
+    std::swap(own, state_.factored.codes);
+  }
+
+  bool root_needs_codes() {
+    double needed = share_.team().root() && observer_ != nullptr && observer_->needs_codes(state_) ? 1 : 0;
+    share_.team().sum(&needed, 1);
+    return needed > 0;
   }
 
   bool converged() const {
@@ -130,7 +155,7 @@ class Learner {
     return change < options_.tolerance * std::abs(last);
   }
 
-  const Data& data_;
+  Share& share_;
   const FitOptions& options_;
   InferenceOptions inference_;
   FitState state_;
@@ -163,6 +188,19 @@ void scale_slab(Model& model, const DataSummary& summary) {
   model.mu *= std::sqrt(variance);
 }
 
+/// Drawn by the root, who can read all rows.
+Model drawn_start(const Data& data, const DataSummary& summary, const FitOptions& options) {
+  Team& team = *options.sharing.team;
+  Packer packer;
+  together(team, [&] {
+    if (!team.root()) return;
+    Random random(options.seed);
+    packer << initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random);
+  });
+  const Bytes bytes = team.broadcast(packer.take(), 0);
+  return Unpacker(bytes).next<Model>();
+}
+
 }  // namespace
 
 void FitOptions::validate() const {
@@ -170,6 +208,12 @@ void FitOptions::validate() const {
   if (iterations < 0) throw UsageError("iterations is " + std::to_string(iterations) + "; it must not be negative");
   if (!(tolerance >= 0) || !std::isfinite(tolerance))
     throw UsageError("tolerance is " + std::to_string(tolerance) + "; it must be zero or a small positive number");
+  if (sharing.partition != Partition::uniform && inference.method != Method::truncated)
+    throw UsageError("partition is " + std::string(to_string(sharing.partition)) +
+                     ", which clusters data points by their candidates; the " +
+                     std::string(to_string(inference.method)) + " method has none");
+  if (!(sharing.alpha >= 0 && sharing.alpha <= 100))
+    throw UsageError("alpha is " + std::to_string(sharing.alpha) + "; it must be a percentage, 0 to 100");
   if (inference.method != Method::factored) return;
   if (noise == NoiseType::full)
     throw UsageError("noise is full, but the factored method is for scalar or diagonal noise");
@@ -184,27 +228,24 @@ void FitOptions::validate() const {
 
 FitResult fit(const Data& data, const FitOptions& options, Observer* observer, std::optional<Model> start) {
   options.validate();
-  const DataSummary summary = summarize(data, options.noise == NoiseType::full);
+  Share share(data, options.sharing);
+  const DataSummary summary = share.summarize(options.noise == NoiseType::full);
   FitState state;
   const bool start_given = start.has_value();
-  if (start) {
-    state.model = adapted(std::move(*start), options);
-  } else {
-    Random random(options.seed);
-    state.model = initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random);
-  }
+  state.model = start_given ? adapted(std::move(*start), options) : drawn_start(data, summary, options);
   if (options.inference.method == Method::factored) {
     if (!start_given && options.init == Init::random) scale_slab(state.model, summary);
     if (options.factored.basis_prior == BasisPrior::gp) resolved_shape(options.factored.shape, data.cols());
     start_factored(options.factored, state.model, state.factored);
   }
-  return Learner(data, options, std::move(state), observer).run();
+  return Learner(share, options, std::move(state), observer).run();
 }
 
 FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer) {
   options.validate();
-  summarize(data);
-  return Learner(data, options, std::move(state), observer).run();
+  Share share(data, options.sharing);
+  share.summarize(false);
+  return Learner(share, options, std::move(state), observer).run();
 }
 
 std::string_view to_string(Update update) { return update == Update::exact ? "exact" : "paper"; }

@@ -348,11 +348,15 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
   return differing;
 }
 
-void Checkpoint::on_iteration(const FitState& state) {
-  if (every_ < 1 || state.history.empty()) return;
+bool Checkpoint::due(const FitState& state) const {
+  if (every_ < 1 || state.history.empty()) return false;
   // Row 0 describes the starting point, which costs nothing to make again.
   const int iteration = state.history.back().iteration;
-  if (iteration > 0 && iteration % every_ == 0) save(state);
+  return iteration > 0 && iteration % every_ == 0;
+}
+
+void Checkpoint::on_iteration(const FitState& state) {
+  if (due(state)) save(state);
 }
 
 void Checkpoint::save(const FitState& state) const { save_model(path_, {state, options_, {}}, true); }

@@ -1,4 +1,5 @@
-// Several random starts side by side. Each runs on one thread, so its bits do not depend on how many run at a time.
+// Several random starts side by side, on the threads of this process and on the ranks of a team. Each runs on one
+// thread, so its bits do not depend on how many run at a time.
 
 #include <gsc/separate.h>
 
@@ -9,6 +10,8 @@
 #include <mutex>
 #include <string>
 
+#include "distributed/pack_fit.h"
+#include "distributed/together.h"
 #include "inference/blas.h"
 
 namespace gsc {
@@ -65,26 +68,75 @@ std::vector<Start>::iterator best_of(std::vector<Start>& starts) {
   return best;
 }
 
+/// Start i is run by rank i modulo their number.
+bool is_mine(const Team& team, std::size_t start) {
+  return start % static_cast<std::size_t>(team.size()) == static_cast<std::size_t>(team.rank());
+}
+
+/// How a start ended, for the other ranks.
+Bytes outcome_of(const Start& start) {
+  std::string message;
+  try {
+    if (start.error) std::rethrow_exception(start.error);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  const double free_energy = start.has_row() ? start.result.last().free_energy : 0;
+  return (Packer() << start.has_row() << free_energy << start.result.reason << message).take();
+}
+
+void take_outcome(const Bytes& bytes, Start& start) {
+  Unpacker unpacker(bytes);
+  const bool has_row = unpacker.next<bool>();
+  IterationReport row;
+  unpacker >> row.free_energy >> start.result.reason;
+  if (has_row) start.result.state.history.assign(1, row);
+  const auto message = unpacker.next<std::string>();
+  if (!message.empty()) start.error = std::make_exception_ptr(Error(message));
+}
+
+/// Tells all ranks how every start ended.
+void share_outcomes(Team& team, std::vector<Start>& starts) {
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const int from = static_cast<int>(i % static_cast<std::size_t>(team.size()));
+    const Bytes outcome = team.broadcast(is_mine(team, i) ? outcome_of(starts[i]) : Bytes(), from);
+    if (!is_mine(team, i)) take_outcome(outcome, starts[i]);
+  }
+}
+
 }  // namespace
 
 FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts, std::vector<double>* free_energies,
                        Observer* observer) {
   options.validate();
   if (restarts < 1) throw UsageError("restarts is " + std::to_string(restarts) + "; it must be at least 1");
+  Team& team = *options.sharing.team;
+  if (restarts == 1 && !team.alone()) {  // the ranks share the rows of the one start
+    FitResult result = fit(data, options, observer);
+    if (result.state.history.empty()) throw Interrupted("interrupted before the first iteration");
+    if (free_energies != nullptr) *free_energies = {result.last().free_energy};
+    return result;
+  }
   SharedObserver shared(observer);
-  std::vector<Start> starts(restarts);
+  std::vector<Start> starts(static_cast<std::size_t>(restarts));
   const int threads = std::min(thread_count(options.inference.threads), restarts);
   use_one_blas_thread();  // once here, so that the starts, which call it too, change nothing under each other
+  together(team, [&] {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (int i = 0; i < restarts; ++i) {
-    FitOptions single = options;
-    single.inference.threads = 1;
-    single.seed = options.seed + static_cast<std::uint64_t>(i);
-    starts[i] = run(data, single, shared);
-  }
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      if (!is_mine(team, i)) continue;
+      FitOptions single = options;
+      single.inference.threads = 1;
+      single.sharing = {};
+      single.sharing.partition = options.sharing.partition;
+      single.seed = options.seed + i;
+      starts[i] = run(data, single, shared);
+    }
+    for (const Start& start : starts)
+      if (start.fatal) std::rethrow_exception(start.fatal);
+  });
+  share_outcomes(team, starts);
 
-  for (const Start& start : starts)
-    if (start.fatal) std::rethrow_exception(start.fatal);
   if (free_energies != nullptr) {
     free_energies->clear();
     for (const Start& start : starts)
@@ -97,6 +149,11 @@ FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts
       if (start.error) std::rethrow_exception(start.error);
     throw Interrupted("interrupted before the first iteration");
   }
+  const auto winner = static_cast<std::size_t>(best - starts.begin());
+  Packer packer;
+  if (is_mine(team, winner)) packer << best->result;
+  const Bytes bytes = team.broadcast(packer.take(), static_cast<int>(winner % static_cast<std::size_t>(team.size())));
+  if (!is_mine(team, winner)) best->result = Unpacker(bytes).next<FitResult>();
   // The best of some is not the best of all: an interrupted search says so.
   if (std::any_of(starts.begin(), starts.end(),
                   [](const Start& start) { return !start.error && start.result.reason == StopReason::interrupted; }))

@@ -140,6 +140,12 @@ void PatchAverager::add_block(Index first, const Eigen::Ref<const Matrix>& patch
     add(first + i, patches.row(i).data(), weights(i), variances_.empty() ? nullptr : variances.row(i).data());
 }
 
+void PatchAverager::add_up(Team& team) {
+  team.sum(weights_.data(), weights_.size());
+  for (std::vector<Matrix>* matrices : {&sums_, &variances_})
+    for (Matrix& matrix : *matrices) team.sum(matrix.data(), matrix.size());
+}
+
 Picture PatchAverager::result(PixelDepth depth) const {
   assert(weights_.minCoeff() > 0);
   Picture picture;

@@ -5,6 +5,7 @@
 
 #include <gsc/data.h>
 #include <gsc/picture.h>
+#include <gsc/team.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -95,6 +96,9 @@ class PatchAverager {
   /// Patches first, first + 1, ..., one per row.
   void add_block(Index first, const Eigen::Ref<const Matrix>& patches, const Eigen::Ref<const Vector>& weights,
                  const Eigen::Ref<const Matrix>& variances = Matrix());
+
+  /// Adds what the other ranks of a team have collected.
+  void add_up(Team& team);
 
   /// Every pixel must have been in a patch of positive weight. Values are neither rounded nor clipped to the depth.
   Picture result(PixelDepth depth) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "distributed/together.h"
 #include "tasks/patches.h"
 
 namespace gsc {
@@ -26,7 +27,7 @@ Reconstruction reconstruct(const Picture& noisy, const Model& model, const Model
   const double pixels = static_cast<double>(plan.patch * plan.patch);
   const double noise = model.noise.mean_variance(), mean_variance = plan.remove_mean() ? noise / pixels : 0;
   Matrix block, means;
-  for (Index first = 0; first < data.rows(); first += kBlock) {
+  const auto add_block = [&](Index first) {
     const Index count = std::min(kBlock, data.rows() - first);
     block.resize(count, data.cols());
     data.read(first, block, means);
@@ -41,9 +42,18 @@ Reconstruction reconstruct(const Picture& noisy, const Model& model, const Model
       variances += (posterior.variance + posterior.mean.cwiseAbs2()) * model.W_variance.transpose();
     averager.add_block(first, patches, patch_weights(variances, plan.weight_floor * noise / pixels, plan.weights),
                        variances);
-    if (go_on && !go_on(static_cast<double>(first + count) / static_cast<double>(data.rows())))
-      throw Interrupted("interrupted while denoising");
-  }
+  };
+  Team& team = *plan.fit.sharing.team;
+  const Index blocks = (data.rows() + kBlock - 1) / kBlock;
+  const Index begin = blocks * team.rank() / team.size(), end = blocks * (team.rank() + 1) / team.size();
+  together(team, [&] {
+    for (Index b = begin; b < end; ++b) {
+      add_block(b * kBlock);
+      if (go_on && !go_on(static_cast<double>(b + 1 - begin) / static_cast<double>(end - begin)))
+        throw Interrupted("interrupted while denoising");
+    }
+  });
+  averager.add_up(team);
   return {averager.result(noisy.depth), averager.std_result()};
 }
 

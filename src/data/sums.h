@@ -1,0 +1,26 @@
+#pragma once
+// The parts of summarize(): what can be added up over rows and processes.
+
+#include <gsc/data.h>
+
+namespace gsc {
+
+/// Throws unless there is anything to learn from.
+void check_shape(const Data& data);
+Vector first_row(const Data& data);
+
+/// Sums about a row of the data: for data far from zero this keeps the variance from cancelling away.
+struct DataSums {
+  DataSums(Vector about, bool full_covariance);
+
+  /// All rows of `data`; messages call its first row `first_number`.
+  void add_rows(const Data& data, Index first_number);
+  DataSummary summary(const Data& data) const;
+
+  double count = 0;
+  Vector origin, sum;
+  Matrix squares;  ///< D x D, or D x 1
+  bool full;
+};
+
+}  // namespace gsc

@@ -1,0 +1,243 @@
+#include "distributed/share.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "data/sums.h"
+#include "distributed/clustering.h"
+#include "distributed/packing.h"
+#include "distributed/together.h"
+#include "inference/expectation.h"
+
+namespace gsc {
+namespace {
+
+/// Adds the time it lives to a number of seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
+std::vector<Index> uniform_shares(Index rows, int ranks) {
+  std::vector<Index> shares;
+  for (int r = 0; r <= ranks; ++r) shares.push_back(rows / ranks * r + std::min<Index>(rows % ranks, r));
+  return shares;
+}
+
+/// Calls visit(double&) for every number of the statistics, of symmetric matrices only for the upper triangle.
+template <class Visit>
+void visit_numbers(Statistics& statistics, const Visit& visit) {
+  const auto all = [&](auto& values) {
+    for (double& value : values.reshaped()) visit(value);
+  };
+  const auto upper = [&](Matrix& values) {
+    for (Index i = 0; i < values.rows(); ++i)
+      for (Index j = i; j < values.cols(); ++j) visit(values(i, j));
+  };
+  visit(statistics.count);
+  visit(statistics.free_energy);
+  all(statistics.s);
+  all(statistics.m);
+  all(statistics.YZ);
+  upper(statistics.ZZ);
+  if (statistics.YY.cols() == 1)
+    all(statistics.YY);
+  else
+    upper(statistics.YY);
+  upper(statistics.MM);
+  all(statistics.lambda);
+  upper(statistics.T);
+  upper(statistics.SS);
+}
+
+void mirror(Matrix& upper) {
+  if (upper.cols() > 1) upper = Matrix(upper.selfadjointView<Eigen::Upper>());
+}
+
+}  // namespace
+
+void ShareRows::use_list(const NodeRows* memory) {
+  listed_ = true;
+  memory_ = memory;
+  if (memory != nullptr) {
+    list = memory->own_rows();
+    return;
+  }
+  list.resize(static_cast<std::size_t>(count_));
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = {static_cast<std::uint64_t>(first_) + i, 0};
+}
+
+void ShareRows::read(Index first, Eigen::Ref<Matrix> block) const {
+  if (!listed_) return source_.read(first_ + first, block);
+  const Row* rows = list.data() + first;
+  if (memory_ != nullptr) {
+    for (Index i = 0; i < block.rows(); ++i) std::copy_n(memory_->row(rows[i].handle), cols(), block.row(i).data());
+    return;
+  }
+  for (Index i = 0, end; i < block.rows(); i = end) {  // neighbours are read at once
+    for (end = i + 1; end < block.rows() && rows[end].handle == rows[end - 1].handle + 1;) ++end;
+    source_.read(static_cast<Index>(rows[i].handle), block.middleRows(i, end - i));
+  }
+}
+
+Share::Share(const Data& data, const SharingOptions& options)
+    : data_(data),
+      options_(options),
+      shares_(uniform_shares(data.rows(), options.team->size())),
+      rows_(data, shares_[static_cast<std::size_t>(options.team->rank())],
+            shares_[static_cast<std::size_t>(options.team->rank()) + 1] -
+                shares_[static_cast<std::size_t>(options.team->rank())]) {
+  const bool over_ranks = options.partition == Partition::global && !team().alone();
+  if (over_ranks || data.root_only()) memory_.emplace(team(), data, shares_);
+  if (memory_ || options.partition != Partition::uniform) rows_.use_list(memory_ ? &*memory_ : nullptr);
+}
+
+DataSummary Share::summarize(bool full_covariance) {
+  Packer packer;
+  together(team(), [&] {
+    check_shape(data_);
+    if (team().root()) packer << first_row(data_);
+  });
+  const Bytes bytes = team().broadcast(packer.take(), 0);
+  const auto origin = Unpacker(bytes).next<Vector>();
+  DataSums sums(origin, full_covariance);
+  together(team(), [&] { sums.add_rows(rows_, shares_[static_cast<std::size_t>(team().rank())]); });
+  team().sum(&sums.count, 1);
+  team().sum(sums.sum.data(), sums.sum.size());
+  team().sum(sums.squares.data(), sums.squares.size());
+  return sums.summary(data_);
+}
+
+Statistics Share::e_step(const Model& model, const InferenceOptions& options, const StopRequest& stop) {
+  regroup();
+  const bool keys_wanted = options_.partition != Partition::uniform;
+  std::vector<std::uint64_t> keys(keys_wanted ? rows_.list.size() : 0);
+  Statistics statistics = empty_statistics(model, options);
+  report_.seconds_waiting += together(team(), [&] {
+    if (rows_.rows() > 0)
+      statistics = gather_statistics(model, rows_, options, stop, keys_wanted ? keys.data() : nullptr);
+    else if (stop && stop())
+      throw Interrupted("interrupted");
+  });
+  for (std::size_t i = 0; i < keys.size(); ++i) rows_.list[i].key = keys[i];
+  keyed_ = keys_wanted;
+  add_up(statistics);
+  return statistics;
+}
+
+Statistics Share::factored_step(const Model& model, const InferenceOptions& options, const std::vector<Index>& order,
+                                const Matrix& codes, Matrix& next) {
+  Statistics statistics(model);
+  next.resize(model.latents(), rows_.rows());
+  report_.seconds_waiting += together(team(), [&] {
+    if (rows_.rows() > 0) statistics = gsc::factored_step(model, rows_, options, order, codes, next);
+  });
+  add_up(statistics);
+  return statistics;
+}
+
+void Share::add_up(Statistics& statistics) {
+  if (team().alone()) return;
+  const Stopwatch watch(report_.seconds_summing);
+  std::vector<double> numbers;
+  visit_numbers(statistics, [&](double& value) { numbers.push_back(value); });
+  numbers.push_back(static_cast<double>(statistics.clamped_pivots));
+  team().sum(numbers.data(), static_cast<Index>(numbers.size()));
+  std::size_t i = 0;
+  visit_numbers(statistics, [&](double& value) { value = numbers[i++]; });
+  statistics.clamped_pivots = static_cast<std::int64_t>(numbers[i]);
+  for (Matrix* matrix : {&statistics.ZZ, &statistics.YY, &statistics.MM, &statistics.T, &statistics.SS})
+    mirror(*matrix);
+}
+
+void Share::regroup() {
+  if (!keyed_) return;
+  const Stopwatch watch(report_.seconds_clustering);
+  sort_by_key(rows_.list);
+  if (options_.partition == Partition::global && !team().alone()) {
+    merge_clusters();
+    return;
+  }
+  const std::vector<KeyCount> clusters = clusters_of(rows_.list);
+  report_.clusters = static_cast<double>(clusters.size());
+  report_.rows_in_clusters = 0;
+  for (const KeyCount& cluster : clusters)
+    if (cluster.rows >= kWorthGathering) report_.rows_in_clusters += static_cast<double>(cluster.rows);
+}
+
+void Share::merge_clusters() {
+  const std::vector<KeyCount> own = clusters_of(rows_.list);
+  const MergedClusters merged = merge(team(), own, memory_->room());
+  const Assignment assignment = assign(merged.clusters, merged.loads, options_.alpha);
+  report_.clusters = merged.different;
+  report_.rows_in_clusters = merged.gathered_here;
+  std::vector<std::vector<Row>> outgoing = parting(rows_.list, own, merged, assignment, team().rank());
+  double moved = 0;
+  for (const auto& rows : outgoing) moved += static_cast<double>(rows.size());
+  report_.rows_moved += moved;
+  double anyone = moved;
+  team().sum(&anyone, 1);
+  if (anyone == 0) return;
+  const Stopwatch watch(report_.seconds_moving);
+  const std::vector<Row> arrived = memory_->move(outgoing, report_.rows_sent);
+  rows_.list.insert(rows_.list.end(), arrived.begin(), arrived.end());
+  sort_by_key(rows_.list);
+}
+
+Matrix Share::own_columns(const Matrix& all) const {
+  if (team().alone()) return all;
+  std::vector<Bytes> outgoing(static_cast<std::size_t>(team().size()));
+  together(team(), [&] {
+    if (!team().root()) return;
+    if (all.size() > 0 && all.cols() != data_.rows())
+      throw UsageError("the codes are of " + std::to_string(all.cols()) + " data points, but there are " +
+                       std::to_string(data_.rows()));
+    for (std::size_t r = 0; r < outgoing.size(); ++r) {
+      const Index first = all.size() > 0 ? shares_[r] : 0, count = all.size() > 0 ? shares_[r + 1] - shares_[r] : 0;
+      outgoing[r] = (Packer() << Matrix(all.middleCols(first, count))).take();
+    }
+  });
+  const std::vector<Bytes> incoming = team().exchange(std::move(outgoing));
+  return Unpacker(incoming[0]).next<Matrix>();
+}
+
+Matrix Share::all_columns(const Matrix& own) const {
+  if (team().alone()) return own;
+  std::vector<Bytes> outgoing(static_cast<std::size_t>(team().size()));
+  outgoing[0] = (Packer() << own).take();
+  const std::vector<Bytes> incoming = team().exchange(std::move(outgoing));
+  if (!team().root()) return {};
+  Matrix all;
+  for (std::size_t r = 0; r < incoming.size(); ++r) {
+    const auto columns = Unpacker(incoming[r]).next<Matrix>();
+    if (all.size() == 0 && columns.rows() > 0) all.resize(columns.rows(), data_.rows());
+    if (columns.size() > 0) all.middleCols(shares_[r], columns.cols()) = columns;
+  }
+  return all;
+}
+
+SharingReport Share::report() const {
+  SharingReport report = report_;
+  if (team().alone()) return report;
+  std::vector<double*> seconds = {&report.seconds_waiting, &report.seconds_summing, &report.seconds_clustering,
+                                  &report.seconds_moving};
+  report.seconds_clustering -= report.seconds_moving;  // moving is timed within
+  std::vector<double*> rows = {&report.rows_moved, &report.rows_sent, &report.rows_in_clusters};
+  if (options_.partition == Partition::local) rows.push_back(&report.clusters);
+  for (double* value : seconds) {
+    team().sum(value, 1);
+    *value /= team().size();
+  }
+  for (double* value : rows) team().sum(value, 1);
+  return report;
+}
+
+}  // namespace gsc

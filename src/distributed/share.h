@@ -1,0 +1,74 @@
+#pragma once
+// A rank's share of the data, and how the sums over it become those over all data. The learning loop knows the data
+// only through this.
+//
+//   rows  ->  E-step on the own rows  ->  Statistics, added up over the ranks  ->  the same M-step everywhere
+
+#include <gsc/inference.h>
+#include <gsc/team.h>
+
+#include <optional>
+
+#include "distributed/node_rows.h"
+
+namespace gsc {
+
+/// The rows a rank works on, as data: a contiguous part of the source, or a list in any order.
+class ShareRows final : public Data {
+ public:
+  ShareRows(const Data& source, Index first, Index count) : source_(source), first_(first), count_(count) {}
+
+  Index rows() const override { return listed_ ? static_cast<Index>(list.size()) : count_; }
+  Index cols() const override { return source_.cols(); }
+  void read(Index first, Eigen::Ref<Matrix> block) const override;
+  std::string name() const override { return source_.name(); }
+
+  /// From now on the rows of `list`: of this memory, or (null) of the source, where a handle is a row number.
+  void use_list(const NodeRows* memory);
+  std::vector<Row> list;
+
+ private:
+  const Data& source_;
+  Index first_, count_;
+  bool listed_ = false;
+  const NodeRows* memory_ = nullptr;
+};
+
+class Share {
+ public:
+  /// Collective, as are all methods below.
+  Share(const Data& data, const SharingOptions& options);
+
+  /// Of all ranks' rows; throws as gsc::summarize().
+  DataSummary summarize(bool full_covariance);
+
+  /// The statistics of all data, the same on all ranks.
+  Statistics e_step(const Model& model, const InferenceOptions& options, const StopRequest& stop);
+  /// `codes` and `next` have a column per row of this rank.
+  Statistics factored_step(const Model& model, const InferenceOptions& options, const std::vector<Index>& order,
+                           const Matrix& codes, Matrix& next);
+
+  /// This rank's columns of the root's matrix with a column per row of the data, and such a matrix on the root
+  /// (elsewhere empty) from what the ranks have. Empty matrices stay empty.
+  Matrix own_columns(const Matrix& all) const;
+  Matrix all_columns(const Matrix& own) const;
+
+  Team& team() const { return *options_.team; }
+  /// Seconds are means over the ranks, rows sums.
+  SharingReport report() const;
+
+ private:
+  void regroup();
+  void merge_clusters();
+  void add_up(Statistics& statistics);
+
+  const Data& data_;
+  SharingOptions options_;
+  std::vector<Index> shares_;  // the first row of every rank, and the end
+  ShareRows rows_;
+  std::optional<NodeRows> memory_;
+  bool keyed_ = false;  // rows_.list has the keys of an E-step
+  SharingReport report_;
+};
+
+}  // namespace gsc
