@@ -69,6 +69,9 @@ class Repartitioning final : public Experiment {
     options.latents = settings["latents"];
     options.inference.candidates = settings["candidates"];
     options.inference.max_active = settings["max_active"];
+    // The paper's selection. The program's default completes an explanation, and where one candidate explains all, the
+    // others are chosen by the noise: hardly any two data points then have the same candidates.
+    options.inference.selection = Selection::singleton;
     options.inference.threads = 1;
     options.iterations = settings["iterations"];
     options.tolerance = 0;
@@ -100,14 +103,14 @@ class Repartitioning final : public Experiment {
   Summary summarise(const std::vector<Finished>& trials, const Request& request, Report& report) const override {
     Summary summary;
     const Json& settings = trials.front().settings;
-    report.add_text(
-        fmt::format("An EM iteration on {} {} of one thread each: D = {}, H = {}, H' = {}, gamma = {}, data drawn from "
-                    "the model with two active latents on average. Speed-up over the static partition, "
-                    "clustering and moving included: median over {} iterations, then over trials. The paper used 24 "
-                    "nodes and shows curves only. Our static partition already lets neighbours with equal candidates "
-                    "share their work, and a data point alone costs little more than in a cluster.",
-                    settings["ranks"].get<int>(), settings["processes"].get<bool>() ? "processes" : "threads",
-                    kDimensions, kLatents, kCandidates, kMaxActive, settings["iterations"].get<int>()));
+    report.add_text(fmt::format(
+        "An EM iteration on {} {} of one thread each: D = {}, H = {}, H' = {}, gamma = {}, data drawn from "
+        "the model with two active latents on average, the paper's selection. Speed-up over the static partition, "
+        "clustering and moving included: median over {} iterations, then over trials. The paper used 24 "
+        "nodes and shows curves only. Our static partition already lets neighbours with equal candidates "
+        "share their work, and a data point alone costs little more than in a cluster.",
+        settings["ranks"].get<int>(), settings["processes"].get<bool>() ? "processes" : "threads", kDimensions,
+        kLatents, kCandidates, kMaxActive, settings["iterations"].get<int>()));
     Chart chart{.title = "Speed-up of an iteration over the static partition",
                 .x_label = "data points",
                 .y_label = "times as fast",
@@ -162,8 +165,11 @@ class Repartitioning final : public Experiment {
          largest_difference <= 1e-9});
     const double most = std::max(chart.series[1].y.back(), chart.series[2].y.back());
     summary.claims.push_back(
-        {fmt::format("With much data clustering is worth its time (at best {:.2f} times as fast)", most), most > 1,
-         false});
+        {fmt::format(
+             "Paper: clustering is faster than the static partition (here at most {:.2f} times as fast with the most "
+             "data)",
+             most),
+         most > 1, false});
     return summary;
   }
 };

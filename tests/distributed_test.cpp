@@ -434,7 +434,7 @@ TEST(TeamFailure, OfADiskIsOneOfAll) {
   for (const Partition partition : kEveryPartition) {
     FitOptions options = options_of(problem, Init::random);
     options.sharing.partition = partition;
-    const int fatal = partition == Partition::global ? 1 : 3;  // global reads once, to share
+    const int fatal = partition == Partition::uniform ? 3 : 1;  // the others read once, into memory
     EXPECT_EQ(fit_outcomes(4, FailingData(data_of(problem), 30, fatal), options), Texts(4, "Error: the disk is gone"));
     EXPECT_EQ(fit_outcomes(4, FailingData(data_of(problem), 30, 1000), options), Texts(4, "ok")) << "it can read";
   }

@@ -37,12 +37,16 @@ Situation random_situation(Index clusters, int ranks, Index most_lone, Index roo
 
 /// What of an assignment must hold whatever the numbers.
 void expect_sound(const Situation& at, double alpha, const Assignment& got) {
-  // The cap: the size that only the largest alpha percent exceed, but not so small that a piece cannot share a tree.
+  // The cap: the size that only the largest alpha percent exceed, or a rank's share of all, but not so small that a
+  // piece cannot share a tree.
   std::vector<Index> sizes;
   for (const Cluster& cluster : at.clusters) sizes.push_back(cluster.rows);
   std::sort(sizes.rbegin(), sizes.rend());
   const auto above = static_cast<std::size_t>(alpha / 100 * static_cast<double>(sizes.size()));
-  const Index cap = sizes.empty() ? 0 : std::max(kWorthGathering, sizes[std::min(above, sizes.size() - 1)]);
+  const auto ranks = static_cast<Index>(at.ranks.size());
+  const Index share = (std::accumulate(sizes.begin(), sizes.end(), Index{0}) + ranks - 1) / ranks;
+  const Index cap =
+      sizes.empty() ? 0 : std::max(kWorthGathering, std::min(share, sizes[std::min(above, sizes.size() - 1)]));
   std::vector<double> loads;
   std::vector<Index> arriving(at.ranks.size()), leaving(at.ranks.size());
   for (const RankLoad& rank : at.ranks) loads.push_back(static_cast<double>(rank.lone_rows));
@@ -119,8 +123,14 @@ TEST(Assign, DoesNothingWithoutNeed) {
   EXPECT_EQ(even.pieces, (std::vector<std::vector<int>>{{0}, {1}})) << "to where most of it is";
   EXPECT_TRUE(even.flows.empty());
   const Assignment full = assign({{1, 100, 0}, {2, 60, 1}}, {{900, 0}, {0, 0}}, 5);
-  EXPECT_EQ(full.pieces, (std::vector<std::vector<int>>{{-1}, {-1}})) << "no room anywhere";
+  EXPECT_EQ(full.pieces, (std::vector<std::vector<int>>{{-1, -1}, {-1}})) << "no room anywhere";
   EXPECT_TRUE(full.flows.empty());
+}
+
+TEST(Assign, CutsWhatIsTooMuchForARank) {
+  const Assignment one = assign({{1, 1000, 2, 1000}}, std::vector<RankLoad>(4, {0, -1}), 5);
+  ASSERT_EQ(one.pieces[0].size(), 4U);
+  for (const double load : one.loads) EXPECT_NEAR(load, 250 * kSharedCost, 1e-9);
 }
 
 /// What the slowest rank makes the others wait: largest over mean predicted load.

@@ -47,25 +47,35 @@ struct Home {
   double different = 0;
 };
 
-}  // namespace
-
-void sort_by_key(std::vector<Row>& rows) {
+/// Sorts by value(row): into buckets of a few rows by the leading bits, then each; faster than sorting all at once.
+template <class Value>
+void bucket_sort(std::vector<Row>& rows, const Value& value) {
   if (rows.size() < 2) return;
-  // Buckets of a few rows by the leading bits, then each sorted: faster than sorting all at once.
-  const auto bits = static_cast<unsigned>(std::bit_width(rows.size() / 4)) + 1;
-  const unsigned shift = 64 - std::min(bits, 20U);
-  std::vector<std::size_t> starts((std::size_t{1} << (64 - shift)) + 1);
-  for (const Row& row : rows) ++starts[(row.key >> shift) + 1];
+  std::uint64_t largest = 0;
+  for (const Row& row : rows) largest = std::max<std::uint64_t>(largest, value(row));
+  const auto bits = std::min<unsigned>(static_cast<unsigned>(std::bit_width(rows.size() / 4)) + 1, 20);
+  const auto width = static_cast<unsigned>(std::bit_width(largest));
+  const unsigned shift = width > bits ? width - bits : 0;
+  std::vector<std::size_t> starts((largest >> shift) + 2);
+  for (const Row& row : rows) ++starts[(value(row) >> shift) + 1];
   for (std::size_t b = 1; b < starts.size(); ++b) starts[b] += starts[b - 1];
   std::vector<Row> sorted(rows.size());
   std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
-  for (const Row& row : rows) sorted[next[row.key >> shift]++] = row;
-  const auto before = [](const Row& a, const Row& b) { return a.key != b.key ? a.key < b.key : a.handle < b.handle; };
+  for (const Row& row : rows) sorted[next[value(row) >> shift]++] = row;
+  const auto before = [&](const Row& a, const Row& b) {
+    return value(a) != value(b) ? value(a) < value(b) : a.handle < b.handle;
+  };
   for (std::size_t b = 0; b + 1 < starts.size(); ++b)
     if (starts[b + 1] - starts[b] > 1)
       std::sort(sorted.begin() + static_cast<Index>(starts[b]), sorted.begin() + static_cast<Index>(starts[b + 1]),
                 before);
   rows.swap(sorted);
+}
+
+}  // namespace
+
+void sort_by_key(std::vector<Row>& rows) {
+  bucket_sort(rows, [](const Row& row) { return row.key; });
 }
 
 std::vector<KeyCount> clusters_of(const std::vector<Row>& rows) {
@@ -75,6 +85,25 @@ std::vector<KeyCount> clusters_of(const std::vector<Row>& rows) {
     ++clusters.back().rows;
   }
   return clusters;
+}
+
+std::size_t clusters_first(std::vector<Row>& sorted, const std::vector<KeyCount>& clusters) {
+  std::vector<Row> lone;
+  std::size_t clustered = 0;
+  auto row = sorted.begin();
+  for (const KeyCount& cluster : clusters) {
+    const auto end = row + cluster.rows;
+    if (cluster.rows < kWorthGathering) {
+      lone.insert(lone.end(), row, end);
+    } else {
+      std::copy(row, end, sorted.begin() + static_cast<Index>(clustered));
+      clustered += static_cast<std::size_t>(cluster.rows);
+    }
+    row = end;
+  }
+  bucket_sort(lone, [](const Row& of) { return of.handle; });
+  std::copy(lone.begin(), lone.end(), sorted.begin() + static_cast<Index>(clustered));
+  return clustered;
 }
 
 MergedClusters merge(Team& team, const std::vector<KeyCount>& own, Index room) {

@@ -16,6 +16,10 @@ void sort_by_key(std::vector<Row>& rows);
 /// The keys of sorted rows, and how many rows have each.
 std::vector<KeyCount> clusters_of(const std::vector<Row>& rows);
 
+/// Puts rows of clusters worth gathering, which are sorted by key, before the others, which become sorted by handle.
+/// Returns how many they are.
+std::size_t clusters_first(std::vector<Row>& sorted, const std::vector<KeyCount>& clusters);
+
 /// What every rank knows after merging.
 struct MergedClusters {
   std::vector<Cluster> clusters;  ///< those worth gathering, over all ranks

@@ -8,12 +8,6 @@
 namespace gsc {
 namespace {
 
-constexpr unsigned kSlotBits = 40;
-
-std::uint64_t handle_of(int rank, std::uint64_t slot) { return static_cast<std::uint64_t>(rank) << kSlotBits | slot; }
-int rank_of(std::uint64_t handle) { return static_cast<int>(handle >> kSlotBits); }
-std::uint64_t slot_of(std::uint64_t handle) { return handle & ((std::uint64_t{1} << kSlotBits) - 1); }
-
 /// What one rank hands to another.
 struct Parcel {
   std::vector<Row> here;             // stay on the node: only the handles go
@@ -40,6 +34,8 @@ NodeRows::NodeRows(Team& team, const Data& data, const std::vector<Index>& share
   count_ = shares[me + 1] - shares[me];
   for (int r = 1; r < team.size(); ++r) several_nodes_ = several_nodes_ || team.node(r) != team.node(0);
   const Index room = several_nodes_ ? count_ / 4 + 64 : 0;
+  for (const Bytes& bytes : team.gather((Packer() << count_ + room + 1).take()))
+    stride_ = std::max(stride_, static_cast<std::uint64_t>(Unpacker(bytes).next<Index>()));
   memory_ = team.share((count_ + room) * cols_);
   mine_ = memory_->of(team.rank());
   for (Index i = count_ + room; i > count_; --i) free_.push_back(static_cast<std::uint64_t>(i - 1));

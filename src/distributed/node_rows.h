@@ -33,6 +33,11 @@ class NodeRows {
  private:
   void fill(const Data& data, Index first, Index count);
   void fill_from_root(const Data& data, const std::vector<Index>& shares);
+  std::uint64_t handle_of(int rank, std::uint64_t slot) const {
+    return static_cast<std::uint64_t>(rank) * stride_ + slot;
+  }
+  int rank_of(std::uint64_t handle) const { return static_cast<int>(handle / stride_); }
+  std::uint64_t slot_of(std::uint64_t handle) const { return handle % stride_; }
   double* slot(std::uint64_t index) { return mine_ + index * static_cast<std::uint64_t>(cols_); }
 
   Team& team_;
@@ -40,6 +45,7 @@ class NodeRows {
   bool several_nodes_ = false;
   std::unique_ptr<SharedMemory> memory_;
   double* mine_ = nullptr;
+  std::uint64_t stride_ = 1;         // handle = rank * stride + slot
   std::vector<double*> parts_;       // of all ranks; null on other nodes
   std::vector<std::uint64_t> free_;  // slots of this rank's part that hold no row
 };

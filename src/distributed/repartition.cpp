@@ -10,15 +10,16 @@ namespace {
 /// Ranks may differ by so much before rows are moved for the sake of balance.
 constexpr double kTolerance = 1.05;
 
-/// The size that only the largest `alpha` percent of the clusters exceed.
-Index largest_piece(const std::vector<Cluster>& clusters, double alpha) {
+/// The size that only the largest `alpha` percent of the clusters exceed; not more than a rank's share of all.
+Index largest_piece(const std::vector<Cluster>& clusters, Index ranks, double alpha) {
   std::vector<Index> sizes;
   sizes.reserve(clusters.size());
   for (const Cluster& cluster : clusters) sizes.push_back(cluster.rows);
+  const Index share = (std::accumulate(sizes.begin(), sizes.end(), Index{0}) + ranks - 1) / ranks;
   const auto above = static_cast<Index>(std::floor(alpha / 100 * static_cast<double>(sizes.size())));
   const auto at = sizes.end() - 1 - std::min<Index>(above, static_cast<Index>(sizes.size()) - 1);
   std::nth_element(sizes.begin(), at, sizes.end());
-  return std::max(*at, kWorthGathering);
+  return std::max(std::min(*at, share), kWorthGathering);
 }
 
 class Balance {
@@ -89,7 +90,7 @@ Assignment assign(const std::vector<Cluster>& clusters, const std::vector<RankLo
   balance.set_target(total);
 
   result.pieces.resize(clusters.size());
-  const Index largest = clusters.empty() ? 1 : largest_piece(clusters, alpha);
+  const Index largest = clusters.empty() ? 1 : largest_piece(clusters, static_cast<Index>(ranks.size()), alpha);
   std::vector<std::size_t> by_size(clusters.size());
   std::iota(by_size.begin(), by_size.end(), std::size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),

@@ -44,8 +44,9 @@ inline int rank_of_row(const std::vector<int>& pieces, Index rows, Index positio
   return pieces[static_cast<std::size_t>(position * static_cast<Index>(pieces.size()) / rows)];
 }
 
-/// Clusters above the top `alpha` percent of their sizes are cut into equal pieces no larger than that. Pieces go to
-/// the rank that has most of the cluster if its load allows it, else to the one with the least load.
+/// Clusters above the top `alpha` percent of their sizes, or a rank's share of all, are cut into equal pieces no larger
+/// than that. Pieces go to the rank that has most of the cluster if its load allows it, else to the one with the least
+/// load.
 Assignment assign(const std::vector<Cluster>& clusters, const std::vector<RankLoad>& ranks, double alpha);
 
 }  // namespace gsc

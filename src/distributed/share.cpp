@@ -64,27 +64,18 @@ void mirror(Matrix& upper) {
 
 }  // namespace
 
-void ShareRows::use_list(const NodeRows* memory) {
-  listed_ = true;
-  memory_ = memory;
-  if (memory != nullptr) {
-    list = memory->own_rows();
-    return;
-  }
-  list.resize(static_cast<std::size_t>(count_));
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = {static_cast<std::uint64_t>(first_) + i, 0};
+void ShareRows::use_memory(const NodeRows& memory) {
+  memory_ = &memory;
+  list = memory.own_rows();
 }
 
 void ShareRows::read(Index first, Eigen::Ref<Matrix> block) const {
-  if (!listed_) return source_.read(first_ + first, block);
+  if (memory_ == nullptr) return source_.read(first_ + first, block);
+  constexpr Index kAhead = 8;  // rows lie anywhere, so no prefetcher knows the next
   const Row* rows = list.data() + first;
-  if (memory_ != nullptr) {
-    for (Index i = 0; i < block.rows(); ++i) std::copy_n(memory_->row(rows[i].handle), cols(), block.row(i).data());
-    return;
-  }
-  for (Index i = 0, end; i < block.rows(); i = end) {  // neighbours are read at once
-    for (end = i + 1; end < block.rows() && rows[end].handle == rows[end - 1].handle + 1;) ++end;
-    source_.read(static_cast<Index>(rows[i].handle), block.middleRows(i, end - i));
+  for (Index i = 0; i < block.rows(); ++i) {
+    if (i + kAhead < block.rows()) __builtin_prefetch(memory_->row(rows[i + kAhead].handle));
+    std::copy_n(memory_->row(rows[i].handle), cols(), block.row(i).data());
   }
 }
 
@@ -95,9 +86,9 @@ Share::Share(const Data& data, const SharingOptions& options)
       rows_(data, shares_[static_cast<std::size_t>(options.team->rank())],
             shares_[static_cast<std::size_t>(options.team->rank()) + 1] -
                 shares_[static_cast<std::size_t>(options.team->rank())]) {
-  const bool over_ranks = options.partition == Partition::global && !team().alone();
-  if (over_ranks || data.root_only()) memory_.emplace(team(), data, shares_);
-  if (memory_ || options.partition != Partition::uniform) rows_.use_list(memory_ ? &*memory_ : nullptr);
+  if (options.partition == Partition::uniform && !data.root_only()) return;
+  memory_.emplace(team(), data, shares_);
+  rows_.use_memory(*memory_);
 }
 
 DataSummary Share::summarize(bool full_covariance) {
@@ -161,35 +152,43 @@ void Share::add_up(Statistics& statistics) {
 void Share::regroup() {
   if (!keyed_) return;
   const Stopwatch watch(report_.seconds_clustering);
-  sort_by_key(rows_.list);
-  if (options_.partition == Partition::global && !team().alone()) {
-    merge_clusters();
-    return;
-  }
-  const std::vector<KeyCount> clusters = clusters_of(rows_.list);
-  report_.clusters = static_cast<double>(clusters.size());
-  report_.rows_in_clusters = 0;
-  for (const KeyCount& cluster : clusters)
-    if (cluster.rows >= kWorthGathering) report_.rows_in_clusters += static_cast<double>(cluster.rows);
+  if (options_.partition == Partition::global && !team().alone() && !merge_clusters()) return;
+  group();
 }
 
-void Share::merge_clusters() {
-  const std::vector<KeyCount> own = clusters_of(rows_.list);
+/// Clusters worth sharing a tree first, the lone rows after them as they lie in memory.
+void Share::group() {
+  std::vector<Row> sorted = rows_.list;
+  sort_by_key(sorted);
+  const std::vector<KeyCount> clusters = clusters_of(sorted);
+  const std::size_t clustered = clusters_first(sorted, clusters);
+  if (options_.partition == Partition::local || team().alone()) {
+    report_.clusters = static_cast<double>(clusters.size());
+    report_.rows_in_clusters = static_cast<double>(clustered);
+  }
+  rows_.list.swap(sorted);
+}
+
+/// Brings the rows of a cluster to one rank; returns whether any rank's rows changed.
+bool Share::merge_clusters() {
+  std::vector<Row> sorted = rows_.list;
+  sort_by_key(sorted);
+  const std::vector<KeyCount> own = clusters_of(sorted);
   const MergedClusters merged = merge(team(), own, memory_->room());
   const Assignment assignment = assign(merged.clusters, merged.loads, options_.alpha);
   report_.clusters = merged.different;
   report_.rows_in_clusters = merged.gathered_here;
-  std::vector<std::vector<Row>> outgoing = parting(rows_.list, own, merged, assignment, team().rank());
+  const std::vector<std::vector<Row>> outgoing = parting(sorted, own, merged, assignment, team().rank());
   double moved = 0;
   for (const auto& rows : outgoing) moved += static_cast<double>(rows.size());
   report_.rows_moved += moved;
-  double anyone = moved;
-  team().sum(&anyone, 1);
-  if (anyone == 0) return;
+  team().sum(&moved, 1);
+  if (moved == 0) return merged.gathered_here > 0;
   const Stopwatch watch(report_.seconds_moving);
   const std::vector<Row> arrived = memory_->move(outgoing, report_.rows_sent);
+  rows_.list.swap(sorted);
   rows_.list.insert(rows_.list.end(), arrived.begin(), arrived.end());
-  sort_by_key(rows_.list);
+  return true;
 }
 
 Matrix Share::own_columns(const Matrix& all) const {

@@ -13,24 +13,23 @@
 
 namespace gsc {
 
-/// The rows a rank works on, as data: a contiguous part of the source, or a list in any order.
+/// The rows a rank works on, as data: a contiguous part of the source, or a list of rows in memory in any order.
 class ShareRows final : public Data {
  public:
   ShareRows(const Data& source, Index first, Index count) : source_(source), first_(first), count_(count) {}
 
-  Index rows() const override { return listed_ ? static_cast<Index>(list.size()) : count_; }
+  Index rows() const override { return memory_ != nullptr ? static_cast<Index>(list.size()) : count_; }
   Index cols() const override { return source_.cols(); }
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return source_.name(); }
 
-  /// From now on the rows of `list`: of this memory, or (null) of the source, where a handle is a row number.
-  void use_list(const NodeRows* memory);
+  /// From now on the rows of `list`, which lie in this memory.
+  void use_memory(const NodeRows& memory);
   std::vector<Row> list;
 
  private:
   const Data& source_;
   Index first_, count_;
-  bool listed_ = false;
   const NodeRows* memory_ = nullptr;
 };
 
@@ -59,7 +58,8 @@ class Share {
 
  private:
   void regroup();
-  void merge_clusters();
+  void group();
+  bool merge_clusters();
   void add_up(Statistics& statistics);
 
   const Data& data_;
