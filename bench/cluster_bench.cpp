@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 #include <gsc/fit.h>
+#include <gsc/mpi.h>
 
 #include <cstring>
 
-#include "distributed/mpi_team.h"
 #include "patch_like_model.h"
 #include "timing.h"
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #ifdef GSC_MPI
-#include <optional>
+#include <gsc/mpi.h>
 
-#include "distributed/mpi_team.h"
+#include <optional>
 #endif
 
 namespace gsc::cli {

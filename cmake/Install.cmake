@@ -2,6 +2,9 @@
 include(CMakePackageConfigHelpers)
 # gsc_warnings is a build-only interface, but static libraries export what they link.
 install(TARGETS gsc_core gsc_io gsc_tasks gsc_warnings EXPORT gscTargets)
+if(GSC_MPI)
+  install(TARGETS gsc_mpi EXPORT gscTargets)
+endif()
 install(DIRECTORY include/gsc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT gscTargets NAMESPACE gsc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gsc)
 configure_package_config_file(cmake/gscConfig.cmake.in gscConfig.cmake

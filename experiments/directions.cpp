@@ -34,8 +34,7 @@ class Directions final : public Experiment {
   // The truncated method is the paper's: full noise covariance, its own selection, random start. The noise is not a
   // detail: with one variance, H/10 active latents cannot explain coefficients that are never zero (Laplace, H = 20:
   // index 0.30 instead of 0.16), while a covariance takes up the many small ones. The factored method has a variance
-  // per dimension, as that of the paper. From the random start, with W of order one, it loses Cauchy data, which are of
-  // order 1000, altogether; from data points it does not. On Laplace data it is the other way round. So it has both.
+  // per dimension, as that of the paper, and both starts: neither is better everywhere.
   std::vector<Json> trials(const Request& request) const override {
     std::vector<Json> all;
     for (int i = 0; i < request.repetitions(15, 2); ++i)

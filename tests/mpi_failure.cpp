@@ -1,12 +1,12 @@
 // What mpi_test.cpp lets mpirun start: a team whose ranks meet, or fail in the way that the argument says.
 
+#include <gsc/mpi.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 
-#include "distributed/mpi_team.h"
 #include "distributed/packing.h"
 #include "distributed/together.h"
 

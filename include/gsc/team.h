@@ -22,7 +22,7 @@ class SharedMemory {
 };
 
 /// Processes, called ranks, that all call the same functions in the same order. This class is the team of one;
-/// MpiTeam (src/distributed/mpi_team.h) is that of mpirun.
+/// MpiTeam (gsc/mpi.h) is that of mpirun.
 class Team {
  public:
   virtual ~Team() = default;

@@ -1,6 +1,5 @@
-#include "distributed/mpi_team.h"
-
 #include <gsc/inference.h>
+#include <gsc/mpi.h>
 #include <mpi.h>
 #include <sched.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The team of mpirun. Target gsc::mpi, in builds with GSC_MPI.
+// The team of mpirun (docs/cluster.md). Target gsc::mpi, in builds with GSC_MPI.
 
 #include <gsc/team.h>
 
