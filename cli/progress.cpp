@@ -14,6 +14,8 @@ namespace gsc::cli {
 namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(50);
+constexpr int kFreeLines = 100;
+constexpr auto kLinePause = std::chrono::milliseconds(10);
 
 std::size_t terminal_width() {
   winsize size{};
@@ -60,6 +62,8 @@ void ProgressLine::show(const std::string& text, std::chrono::seconds pause) {
   if (quiet_) return;
   if (!live_) {
     if (Clock::now() - drawn_ < pause) return;
+    // mpirun reads nothing while it waits for ranks to end, and a full pipe would keep us from saving and ending.
+    if (!team().alone() && ++lines_ > kFreeLines && Clock::now() - drawn_ < kLinePause) return;
     fmt::print(stderr, "{}\n", text);
     drawn_ = Clock::now();
     return;

@@ -38,6 +38,7 @@ class ProgressLine {
   std::string command_;
   bool quiet_;
   bool live_;
+  int lines_ = 0;        // shown and not live
   std::string pending_;  // live: the newest text, drawn or not
   Clock::time_point drawn_ = Clock::now();
   void draw();
