@@ -4,7 +4,7 @@
 #include <gsc/fit.h>
 
 #include "distributed/thread_team.h"
-#include "model/random_draws.h"
+#include "sparse_data.h"
 #include "statistics.h"
 
 namespace gsc::experiments {
@@ -16,17 +16,6 @@ const std::vector<std::pair<std::string, Partition>> kPartitions = {
 
 std::vector<int> sizes(const Request& request) {
   return request.quick ? std::vector{500, 2000} : std::vector{1000, 2000, 5000, 10000, 20000, 50000, 100000};
-}
-
-/// The paper does not say what the data was; drawn from the model, two components active on average.
-Matrix draw(Index count, Random& random) {
-  Model model;
-  model.W = standard_normal(kDimensions, kLatents, random);
-  model.pi = Vector::Constant(kLatents, 2.0 / static_cast<double>(kLatents));
-  model.mu = Vector::Zero(kLatents);
-  model.slab = Slab::diagonal(Vector::Ones(kLatents));
-  model.noise = Noise::scalar(0.1, kDimensions);
-  return sample(model, count, random).data;
 }
 
 /// Runs body on the ranks there are; without mpirun, on threads in their place.
@@ -64,7 +53,8 @@ class Repartitioning final : public Experiment {
 
   Json run(const Json& settings, const Request& request) const override {
     Random random(settings["seed"].get<std::uint64_t>());
-    const MatrixData data(draw(settings["points"], random));
+    // The paper does not say what the data was; drawn from the model, two latents active on average.
+    const MatrixData data(sparse_data({kDimensions, kLatents, 2, 0.1}, settings["points"], random));
     FitOptions options;
     options.latents = settings["latents"];
     options.inference.candidates = settings["candidates"];

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "model/random_draws.h"
+#include "sparse_data.h"
 #include "statistics.h"
 
 namespace gsc::experiments {
@@ -18,17 +18,6 @@ const std::vector<std::string> kSelections = {"singleton", "conditional"};
 
 std::vector<int> latents(const Request& request) {
   return request.quick ? std::vector{16, 64, 256} : std::vector{16, 32, 64, 128, 256, 512, 1024};
-}
-
-/// Like picture patches: sparse, overcomplete, noise as strong as a component.
-Matrix patch_like_data(Index count, Random& random) {
-  Model model;
-  model.W = standard_normal(kDimensions, kGenerating, random);
-  model.pi = Vector::Constant(kGenerating, 4.0 / static_cast<double>(kGenerating));
-  model.mu = Vector::Zero(kGenerating);
-  model.slab = Slab::diagonal(Vector::Ones(kGenerating));
-  model.noise = Noise::scalar(0.5, kDimensions);
-  return sample(model, count, random).data;
 }
 
 class Scaling final : public Experiment {
@@ -59,7 +48,8 @@ class Scaling final : public Experiment {
   Json run(const Json& settings, const Request& request) const override {
     (void)request;
     Random random(settings["seed"].get<std::uint64_t>());
-    const MatrixData data(patch_like_data(settings["points"], random));
+    // Like picture patches: sparse, overcomplete, noise as strong as a component.
+    const MatrixData data(sparse_data({kDimensions, kGenerating, 4, 0.5}, settings["points"], random));
     FitOptions options;
     options.latents = settings["latents"];
     options.inference.candidates = settings["candidates"];

@@ -169,7 +169,7 @@ void Share::group() {
   rows_.list.swap(sorted);
 }
 
-/// Brings the rows of a cluster to one rank; returns whether any rank's rows changed.
+/// Brings the rows of a cluster to one rank; returns whether there is anything to group.
 bool Share::merge_clusters() {
   std::vector<Row> sorted = rows_.list;
   sort_by_key(sorted);
