@@ -57,6 +57,11 @@ void check_dimensions(const Data& data, const Model& model, const std::string& m
                             data.cols(), model_name, model.dimensions()));
 }
 
+void check_sharing(const CommandLine& line, const SharingOptions& options) {
+  if (line.given("alpha") && options.partition != Partition::global)
+    throw UsageError(fmt::format("alpha is for --partition global, but partition is {}", to_string(options.partition)));
+}
+
 std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {
   if (options.method != Method::truncated)
     return line.given("candidates") || line.given("max-active")

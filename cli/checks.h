@@ -20,6 +20,9 @@ void check_not_input(const std::string& output, const std::string& input);
 /// Throws UsageError if two of the outputs are the same file; empty ones do not count.
 void check_distinct(std::vector<std::string> outputs);
 
+/// alpha without clusters to cut is refused.
+void check_sharing(const CommandLine& line, const SharingOptions& options);
+
 /// Throws Error unless the data has as many columns as the model has dimensions.
 void check_dimensions(const Data& data, const Model& model, const std::string& model_name);
 

@@ -69,6 +69,7 @@ std::string progress_text(const DenoiseProgress& now, double seconds) {
 
 int run_denoise(const CommandLine& line) {
   Settings settings = line.settings;
+  check_sharing(line, settings.fit.sharing);
   use_team(settings.fit);
   const DenoiseSettings& asked = settings.denoise;
   check_truth_options(line);

@@ -121,6 +121,7 @@ int run_fit(const CommandLine& line) {
   settings.fit.validate();
   if (settings.checkpoint_every < 1) throw UsageError("checkpoint-every is 0; it must be at least 1");
   check_outputs(settings);
+  check_sharing(line, settings.fit.sharing);
 
   use_team(settings.fit);
   const std::unique_ptr<Data> data = open_data(settings.data, team());

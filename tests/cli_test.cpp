@@ -90,6 +90,9 @@ TEST_F(Cli, HelpVersionAndSuggestions) {
   fails(2, {"fit", "x.npy"}, {"-o MODEL.h5 is missing"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "more"}, {"unexpected argument 'more'"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--latents"}, {"--latents needs a value"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--partition", "none"}, {"partition is 'none'", "static, local, global"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--alpha", "3"}, {"alpha is for --partition global"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--partition", "global", "--alpha", "101"}, {"alpha is 101"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--noise", "ful"}, {"noise is 'ful'", "scalar, diagonal, full"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--seed", "-1"}, {"seed is '-1'", "whole number"});
   EXPECT_EQ(run({}).code, 2);
