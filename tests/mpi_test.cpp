@@ -1,180 +1,25 @@
 // The program as mpirun starts it: several processes give what one gives, print and write once, and end together.
 
-#include <fcntl.h>
 #include <gsc/files.h>
 #include <gsc/picture.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
-#include "run_program.h"
+#include "mpi_fixture.h"
 
 namespace gsc::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
 using Json = nlohmann::json;
-using Environment = std::vector<std::pair<std::string, std::string>>;
 
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-int count(const std::string& text, const std::string& part) {
-  int times = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++times;
-  return times;
-}
-
-std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> children;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const pid_t process = std::atoi(entry.path().filename().c_str());
-    if (process <= 0) continue;
-    const std::string stat = read_file(entry.path() / "stat");  // number (name) state parent ...
-    const std::size_t name_end = stat.rfind(')');
-    if (name_end != std::string::npos && std::atoi(stat.c_str() + std::min(name_end + 3, stat.size())) == parent)
-      children.push_back(process);
-  }
-  return children;
-}
-
-/// A command that runs. None of its processes outlives this object, or this program.
-class Job {
- public:
-  Job(const fs::path& folder, const Words& command, const Environment& environment) {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);  // ranks that mpirun leaves behind become our children
-    const pid_t parent = getpid();
-    process_ = fork();
-    if (process_ != 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(125);
-    dup2(open((talk_.path() / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
-    dup2(open((talk_.path() / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
-    if (chdir(folder.c_str()) != 0) _exit(126);
-    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-    std::vector<char*> words;
-    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    execv(words[0], words.data());
-    _exit(127);
-  }
-  ~Job() {
-    if (running()) kill(process_, SIGKILL);
-    end_all();
-  }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  pid_t process() const { return process_; }
-  std::string err() const { return read_file(talk_.path() / "err"); }
-
-  /// The process of a rank of mpirun, or -1.
-  pid_t rank(int number) const {
-    for (const pid_t child : children_of(process_)) {
-      const std::string variables = '\0' + read_file("/proc/" + std::to_string(child) + "/environ");
-      if (count(variables, '\0' + ("OMPI_COMM_WORLD_RANK=" + std::to_string(number)) + '\0') > 0) return child;
-    }
-    return -1;
-  }
-
-  /// Whether `happened` comes true while the job runs.
-  bool until(const std::function<bool()>& happened) {
-    while (!happened()) {
-      if (!running() || too_long()) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    }
-    return running();
-  }
-
-  /// Its end. A job that does not end, or leaves processes behind, is a failed test.
-  ProgramResult wait(double timeout_seconds = 60) {
-    timeout_seconds_ = timeout_seconds;
-    while (running() && !too_long()) std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    ProgramResult result;
-    result.out = read_file(talk_.path() / "out");
-    result.err = err();
-    if (running()) {
-      ADD_FAILURE() << "still running after " << timeout_seconds << " s\n" << result.err;
-      kill(process_, SIGKILL);
-      end_all();
-      return result;
-    }
-    result.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
-    const int left = end_all();
-    EXPECT_EQ(left, 0) << "processes left behind\n" << result.err;
-    return result;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  bool too_long() const { return std::chrono::duration<double>(Clock::now() - start_).count() > timeout_seconds_; }
-  bool running() {
-    if (!ended_) ended_ = waitpid(process_, &status_, WNOHANG) == process_;
-    return !ended_;
-  }
-  /// Ends what is still there two seconds from now; returns how many.
-  static int end_all() {
-    const auto patience = Clock::now() + std::chrono::seconds(2);
-    std::set<pid_t> killed;
-    for (;;) {
-      while (waitpid(-1, nullptr, WNOHANG) > 0) {
-      }
-      const std::vector<pid_t> left = children_of(getpid());
-      if (left.empty()) return static_cast<int>(killed.size());
-      if (Clock::now() > patience)
-        for (const pid_t process : left) {
-          kill(process, SIGKILL);
-          killed.insert(process);
-        }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
-
-  TempFolder talk_;
-  pid_t process_ = -1;
-  Clock::time_point start_ = Clock::now();
-  double timeout_seconds_ = 60;
-  bool ended_ = false;
-  int status_ = 0;
-};
-
-Words mpirun(int ranks, const Words& command) {
-  return Words{MPIEXEC, "--oversubscribe", "-n", std::to_string(ranks)} + command;
-}
-
-Environment as_root(Environment environment) {
-  environment.insert(environment.end(), {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
-  return environment;
-}
-
-/// The largest difference, in parts of the largest entry.
-double difference(const Matrix& a, const Matrix& b) {
-  if (a.rows() != b.rows() || a.cols() != b.cols()) return std::numeric_limits<double>::infinity();
-  if (a.size() == 0) return 0;
-  return (a - b).cwiseAbs().maxCoeff() / std::max(a.cwiseAbs().maxCoeff(), 1e-300);
-}
-
-double difference(double a, double b) { return std::abs(a - b) / std::abs(a); }
-
-class Mpirun : public ::testing::Test {
+class Mpirun : public MpirunFixture {
  protected:
-  fs::path path(const std::string& name) const { return folder_.path() / name; }
   Json json(const std::string& name) const { return Json::parse(read_file(path(name))); }
   Matrix array(const std::string& name) const {
     const auto data = open_data(path(name));
@@ -182,55 +27,8 @@ class Mpirun : public ::testing::Test {
     data->read(0, values);
     return values;
   }
-  std::set<std::string> listing() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_.path())) names.insert(entry.path().filename());
-    return names;
-  }
-  void make_bars(const std::string& name = "bars.npy", const std::string& points = "1501") const {
-    alone({"sample", "--generator", "bars", "--latents", "10", "-n", points, "-o", name, "--quiet"});
-  }
-
-  Job start(int ranks, const Words& words, const Environment& environment = {}) const {
-    return Job(folder_.path(), mpirun(ranks, Words{GSC_PROGRAM} + words), as_root(environment));
-  }
-  ProgramResult run(int ranks, const Words& words, const Environment& environment = {}) const {
-    return start(ranks, words, environment).wait();
-  }
-  /// Runs, and expects success.
-  ProgramResult done(int ranks, const Words& words, const Environment& environment = {}) const {
-    ProgramResult result = run(ranks, words, environment);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
-  /// Without mpirun.
-  ProgramResult alone(const Words& words) const {
-    ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
   ProgramResult helper(int ranks, const std::string& mode, const Environment& environment = {}) const {
-    return Job(folder_.path(), mpirun(ranks, {GSC_MPI_FAILURE, mode}), as_root(environment)).wait(30);
-  }
-
-  static Words fit(const std::string& data, const std::string& output, const Words& more = {}) {
-    return Words{"fit",          data, "-o",           output, "--latents",   "8", "--candidates", "4",
-                 "--max-active", "3",  "--iterations", "5",    "--tolerance", "0", "--threads",    "1"} +
-           more;
-  }
-  void expect_same(const std::string& one, const std::string& other) const {
-    const FitState a = load_model(path(one)).state, b = load_model(path(other)).state;
-    EXPECT_LT(difference(a.model.W, b.model.W), 1e-9);
-    EXPECT_LT(difference(a.model.W_variance, b.model.W_variance), 1e-9);
-    EXPECT_LT(difference(a.model.pi, b.model.pi), 1e-9);
-    EXPECT_LT(difference(a.model.mu, b.model.mu), 1e-9);
-    EXPECT_LT(difference(a.model.slab.values(), b.model.slab.values()), 1e-9);
-    EXPECT_LT(difference(a.model.noise.values(), b.model.noise.values()), 1e-9);
-    ASSERT_EQ(a.history.size(), b.history.size());
-    for (std::size_t t = 0; t < a.history.size(); ++t) {
-      EXPECT_LT(difference(a.history[t].free_energy, b.history[t].free_energy), 1e-9) << "iteration " << t;
-      EXPECT_EQ(a.history[t].latents_in_use, b.history[t].latents_in_use) << "iteration " << t;
-    }
+    return start_command(ranks, {GSC_MPI_FAILURE, mode}, environment).wait(30);
   }
   /// What several processes learn is what one learns. `sharing`: options that are for the several. Returns the metrics.
   Json agrees(int ranks, const std::string& data, const Words& model, const Words& sharing = {},
@@ -261,9 +59,6 @@ class Mpirun : public ::testing::Test {
     EXPECT_EQ(listing(), before) << command;
     EXPECT_EQ(result.out, "") << command;
   }
-
- private:
-  TempFolder folder_;
 };
 
 // --- what is learned ---------------------------------------------------------------------------------------------
@@ -484,12 +279,12 @@ TEST_F(Mpirun, AnOutputThatVanishesIsToldOnce) {
 TEST_F(Mpirun, TheProgramForOneProcessSaysSo) {
   const char* program = std::getenv("GSC_SERIAL_PROGRAM");
   if (program == nullptr) GTEST_SKIP() << "GSC_SERIAL_PROGRAM would be the path of a gsc built without GSC_MPI";
-  const ProgramResult result = Job(path("."), mpirun(2, {program, "--version"}), as_root({})).wait();
+  const ProgramResult result = start_command(2, {program, "--version"}).wait();
   EXPECT_EQ(result.code, 2);
   EXPECT_GE(count(result.err, "started as 2 processes, but this gsc was built for one"), 1) << result.err;
 }
 
-// --- interrupted and taken up again ------------------------------------------------------------------------------
+// --- taken up again ----------------------------------------------------------------------------------------------
 
 TEST_F(Mpirun, ResumeWithOtherNumbersOfRanks) {
   make_bars();
@@ -519,88 +314,6 @@ TEST_F(Mpirun, ResumeOnDataOfAnotherSize) {
   EXPECT_NE(one.code, 0);
   EXPECT_EQ(count(one.err, "gsc fit: the codes are "), 1) << one.err;
   fails(one.code, 2, resume, {"gsc fit: the codes are "});
-}
-
-class MpirunSignal : public Mpirun {
- protected:
-  static Words endless(const std::string& checkpoint) {
-    return fit("bars.npy", "m.h5",
-               {"--iterations", "100000", "--checkpoint", checkpoint, "--checkpoint-every", "100000"});
-  }
-  static bool has_begun(const Job& job) { return count(job.err(), "iteration      3/") > 0; }
-  /// The checkpoint was saved and told of once, and learning goes on from it.
-  void saved_once(const ProgramResult& result) const {
-    EXPECT_EQ(count(result.err, "interrupted after iteration"), 1) << result.err;
-    EXPECT_EQ(count(result.err, "saved state.h5; go on with --resume state.h5"), 1) << result.err;
-    EXPECT_EQ(listing(), (std::set<std::string>{"bars.npy", "state.h5"}));
-    ASSERT_TRUE(fs::exists(path("state.h5")));
-    const int reached = load_model(path("state.h5")).state.history.back().iteration;
-    EXPECT_GE(reached, 3);
-    EXPECT_EQ(count(result.err, "interrupted after iteration " + std::to_string(reached) + ";"), 1) << result.err;
-    const Words resume{"fit",    "bars.npy", "--resume", "state.h5", "--iterations", std::to_string(reached + 2),
-                       "--quiet"};
-    alone(resume + Words{"-o", "m.h5"});
-    EXPECT_EQ(load_model(path("m.h5")).state.history.back().iteration, reached + 2);
-  }
-};
-
-TEST_F(MpirunSignal, ToMpirun) {
-  for (const int signal : {SIGTERM, SIGINT}) {
-    const ::testing::ScopedTrace trace(__FILE__, __LINE__, strsignal(signal));
-    for (const std::string& name : listing()) fs::remove(path(name));
-    make_bars("bars.npy", "3000");
-    Job job = start(3, endless("state.h5"));
-    ASSERT_TRUE(job.until([&] { return has_begun(job); })) << job.err();
-    kill(job.process(), signal);
-    const ProgramResult result = job.wait();
-    EXPECT_NE(result.code, 0);  // mpirun has its own code here
-    saved_once(result);
-  }
-}
-
-// As batch systems do that tell the processes themselves.
-TEST_F(MpirunSignal, ToOneRank) {
-  make_bars("bars.npy", "3000");
-  Job job = start(3, endless("state.h5"));
-  ASSERT_TRUE(job.until([&] { return has_begun(job); })) << job.err();
-  const pid_t last = job.rank(2);
-  ASSERT_GT(last, 0);
-  kill(last, SIGTERM);
-  const ProgramResult result = job.wait();
-  EXPECT_EQ(result.code, 130) << result.err;
-  saved_once(result);
-}
-
-TEST_F(MpirunSignal, WhenTheCheckpointCannotBeSaved) {
-  make_bars("bars.npy", "3000");
-  fs::create_directory(path("gone"));
-  Job job = start(3, endless("gone/state.h5"));
-  ASSERT_TRUE(job.until([&] { return has_begun(job); })) << job.err();
-  fs::remove(path("gone"));
-  kill(job.rank(1), SIGTERM);
-  const ProgramResult result = job.wait();
-  EXPECT_EQ(result.code, 1) << result.err;
-  EXPECT_EQ(count(result.err, "gone/state.h5: cannot be written"), 1) << result.err;
-}
-
-TEST_F(MpirunSignal, ARankIsKilled) {
-  make_bars("bars.npy", "6000");
-  // All states: the longer run must not depend on which latents just miss being candidates.
-  const Words exact = fit("bars.npy", "m.h5", {"--method", "exact", "--iterations", "100000"});
-  Job job = start(3, exact + Words{"--checkpoint", "state.h5", "--checkpoint-every", "1"});
-  ASSERT_TRUE(job.until([&] { return fs::exists(path("state.h5")); })) << job.err();
-  const pid_t victim = job.rank(1);
-  ASSERT_GT(victim, 0);
-  kill(victim, SIGKILL);
-  const ProgramResult result = job.wait(30);
-  EXPECT_NE(result.code, 0);
-  EXPECT_FALSE(fs::exists(path("m.h5")));
-
-  const int reached = load_model(path("state.h5")).state.history.back().iteration;
-  const std::string further = std::to_string(reached + 3);
-  done(3, {"fit", "bars.npy", "-o", "ranks.h5", "--resume", "state.h5", "--iterations", further, "--quiet"});
-  alone(fit("bars.npy", "alone.h5", {"--method", "exact", "--iterations", further, "--quiet"}));
-  expect_same("alone.h5", "ranks.h5");
 }
 
 // --- the team itself ---------------------------------------------------------------------------------------------
