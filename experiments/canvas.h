@@ -13,7 +13,7 @@ namespace gsc::experiments {
 class Canvas {
  public:
   using Colour = std::array<double, 3>;
-  static constexpr Colour kGrey{120, 120, 120}, kBlue{30, 90, 200}, kRed{210, 40, 40};
+  static constexpr Colour kGrey{120, 120, 120}, kBlue{30, 90, 200}, kRed{210, 40, 40}, kAxes{170, 170, 170};
   static constexpr Index kSide = 301;
 
   explicit Canvas(double range) : range_(range) { picture_.channels.assign(3, Matrix::Constant(kSide, kSide, 255)); }
@@ -33,6 +33,12 @@ class Canvas {
       const double part = static_cast<double>(i) / kSide;
       dot(part * x, part * y, 1, colour);
     }
+  }
+  /// Through the origin, dotted, over what is there.
+  void axes() {
+    for (Index i = 0; i < kSide; i += 4)
+      for (std::size_t k = 0; k < 3; ++k)
+        picture_.channels[k](i, kSide / 2) = picture_.channels[k](kSide / 2, i) = kAxes[k];
   }
   /// Replaces all by this, 0 (white) to 1 (black).
   void shade(const Matrix& darkness) {

@@ -5,6 +5,7 @@
 #include <gsc/metrics.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "benchmarks.h"
 
@@ -58,9 +59,21 @@ struct DenoisingTrial {
   Denoised denoised;
 };
 
-/// Settings besides those of the options: sigma, clipped, seed (of the noise).
+/// Settings besides those of the options: sigma, clipped, seed (of the noise); starts: from the best of so many.
 inline Picture noisy_picture(const Picture& clean, const Json& settings) {
   return add_noise(clean, settings.at("sigma"), settings.at("clipped"), settings.at("seed"));
+}
+
+/// The seed of the random start that has the highest free energy after a few iterations.
+inline std::uint64_t best_start(const Picture& noisy, DenoiseOptions options, int starts) {
+  options.iterations = 20;
+  std::uint64_t best = options.seed;
+  double highest = -std::numeric_limits<double>::infinity();
+  for (int i = 0; i < starts; ++i, options.seed += 1000) {
+    const double free_energy = denoise(noisy, options).learned[0].fit.last().free_energy;
+    if (free_energy > highest) highest = free_energy, best = options.seed;
+  }
+  return best;
 }
 
 inline DenoisingTrial run_denoising(const Json& settings, const Request& request) {
@@ -69,6 +82,7 @@ inline DenoisingTrial run_denoising(const Json& settings, const Request& request
   trial.noisy = noisy_picture(trial.clean, settings);
   DenoiseOptions options = denoise_options(settings);
   options.threads = request.threads;
+  if (settings.contains("starts")) options.seed = best_start(trial.noisy, options, settings["starts"]);
   trial.denoised = denoise(trial.noisy, options);
   return trial;
 }

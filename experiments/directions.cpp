@@ -106,10 +106,7 @@ class Directions final : public Experiment {
                                                (failed == 0 ? "" : fmt::format(" ({} failed)", failed)));
           // A method is judged by all its trials: a failed one has the largest index there is, 1.
           means.push_back((amari.mean * amari.count + failed) / (amari.count + failed));
-          if (amari.count > 0) {
-            chart.series[m].x.push_back(latents);
-            chart.series[m].y.push_back(amari.mean);
-          }
+          if (amari.count > 0) add_point(chart.series[m], latents, amari);
           Json figures = where;
           figures["amari"] = json_of(amari);
           figures["failed"] = failed;

@@ -63,6 +63,8 @@ class Experiment {
 
   /// The settings of every trial, the random seed among them. Equal settings are the same trial.
   virtual std::vector<Json> trials(const Request& request) const = 0;
+  /// How long a trial takes, in any unit: for the time that is left.
+  virtual double work(const Json& /*settings*/) const { return 1; }
   /// Runs one trial, on one thread (on request.threads if not side by side). Its result depends on the settings alone.
   virtual Json run(const Json& settings, const Request& request) const = 0;
   /// Fills the page: our tables and curves with the published values beside them.

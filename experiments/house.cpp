@@ -79,9 +79,8 @@ class House final : public Experiment {
     const Model model = model_of(settings, result);
     const int in_use = result["latents_in_use"], latents = settings["latents"];
     report.add_text(fmt::format(
-        "Noise of standard deviation {}, rounded and clipped to 0..255; {} latents, H' = {}, "
-        "gamma = "
-        "{}, {} iterations. The learned noise level is {:.1f}.",
+        "Noise of standard deviation {}, rounded and clipped to 0..255; {} latents, H' = {}, gamma = {}, {} "
+        "iterations. The learned noise level is {:.1f}.",
         settings["sigma"].get<int>(), latents, settings["candidates"].get<int>(), settings["max_active"].get<int>(),
         settings["iterations"].get<int>(), result["noise_std"].get<double>()));
     add_quick_note(request, report);
@@ -94,10 +93,8 @@ class House final : public Experiment {
     Chart chart{.title = "How often each latent is active",
                 .x_label = "latent, sorted",
                 .y_label = "pi",
-                .y_from = {},
-                .series = {}};
-    chart.kind = Chart::Kind::bar;
-    chart.series = {{"pi", sorted, {}}};
+                .log_y = true,
+                .series = {{"pi", sorted}}};
     report.add_charts({chart});
     const Json& paper = published(name());
     std::vector<std::vector<std::string>> rows;

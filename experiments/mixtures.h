@@ -95,8 +95,9 @@ inline std::string text_of(const AmariSpread& amari) {
   const Spread& spread = amari.spread;
   const std::string none = amari.undefined > 0 ? fmt::format("{} none", amari.undefined) : "";
   if (spread.count == 0) return none;
-  return fmt::format("{:.3f} ({:.3f}){}{}", spread.mean, spread.error * std::sqrt(spread.count),
-                     none.empty() ? "" : ", ", none);
+  const std::string deviation =
+      spread.count > 1 ? fmt::format(" ({:.3f})", spread.error * std::sqrt(spread.count)) : "";
+  return fmt::format("{:.3f}{}{}{}", spread.mean, deviation, none.empty() ? "" : ", ", none);
 }
 
 /// What the page says about the index, and about the data of the quick version.

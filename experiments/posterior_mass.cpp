@@ -54,6 +54,21 @@ Chart bar_chart(const std::string& title, const std::string& x_label, const Json
   return chart;
 }
 
+/// Over all trials with so many samples.
+std::vector<double> mean_by_size(const std::vector<Finished>& trials, Index samples) {
+  std::vector<double> mean;
+  int count = 0;
+  for (const Finished& trial : trials) {
+    if (!fits(trial, {{"samples", samples}})) continue;
+    const Json& mass = trial.result["mean_by_size"];
+    mean.resize(mass.size());
+    for (std::size_t i = 0; i < mass.size(); ++i) mean[i] += mass[i].get<double>();
+    ++count;
+  }
+  for (double& value : mean) value /= count;
+  return mean;
+}
+
 class PosteriorMass final : public Experiment {
  public:
   std::string name() const override { return "posterior-mass"; }
@@ -117,8 +132,9 @@ class PosteriorMass final : public Experiment {
       charts.push_back(bar_chart(title, "latent", point["by_latent"]));
       charts.push_back(bar_chart(title, "active latents", point["by_size"]));
     }
-    charts.push_back(bar_chart("All points, 500 samples", "active latents", first["mean_by_size"]));
-    charts.push_back(bar_chart("All points, all samples", "active latents", trials.back().result["mean_by_size"]));
+    for (const Index samples : {Index{500}, sample_count(request)})
+      charts.push_back(bar_chart(fmt::format("All points and trials, {} samples", samples), "active latents",
+                                 mean_by_size(trials, samples)));
     report.add_charts(charts);
 
     std::vector<std::vector<std::string>> rows;
@@ -142,15 +158,14 @@ class PosteriorMass final : public Experiment {
       const double mass = figures["mass_within"]["mean"].get<double>();
       const double points = figures["points_within"]["mean"].get<double>();
       summary.claims.push_back(
-          {fmt::format("{}: for most data points states with more than {} active latents can be "
-                       "neglected (they have less than 0.1 of the mass for {:.0f} % of the points)",
+          {fmt::format("{}: for most data points states with more than {} active latents can be neglected (they have "
+                       "less than 0.1 of the mass for {:.0f} % of the points)",
                        samples, kFew, 100 * points),
            points > 0.5, false});
-      summary.claims.push_back(
-          {fmt::format("{}: at least two thirds of the posterior mass are in states with at most {} "
-                       "of 10 active latents ({:.0f} %)",
-                       samples, kFew, 100 * mass),
-           mass > 2.0 / 3});
+      summary.claims.push_back({fmt::format("{}: at least two thirds of the posterior mass are in states with at most "
+                                            "{} of 10 active latents ({:.0f} %)",
+                                            samples, kFew, 100 * mass),
+                                mass > 2.0 / 3});
     };
     claim("500 samples", summary.figures[0]);
     claim("All samples", summary.figures[1]);

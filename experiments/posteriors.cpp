@@ -20,6 +20,7 @@ namespace gsc::experiments {
 namespace {
 
 constexpr int kStates = 4;         // {}, {1}, {2}, {1, 2}: latent h is active if bit h is set
+constexpr double kVisible = 0.01;  // a state with more than this probability can be seen in the picture
 constexpr double kLikely = 0.05;   // a state with more than this probability is a peak of its own
 constexpr double kSpread = 0.012;  // of the range: given to what lies exactly on an axis, to be seen
 
@@ -75,20 +76,27 @@ std::vector<State> posterior_states(const Model& model, const Eigen::Vector2d& y
 
 Picture draw_data(const Json& result) {
   Canvas canvas(result["range"].get<double>());
+  canvas.axes();
   for (const Json& point : result["data"]) canvas.dot(point[0], point[1], 1, Canvas::kGrey);
   for (const Json& w : result["basis"]) canvas.line(w[0], w[1], Canvas::kBlue);
   for (const Json& one : result["observations"]) canvas.dot(one["y"][0], one["y"][1], 4, Canvas::kRed);
   return canvas.picture();
 }
 
-/// The density of s.z, the darker the more.
-Picture draw_posterior(const Json& states) {
-  double range = 0.5;  // holds every likely state
+/// Of both latents; holds every state that can be seen.
+double posterior_range(const Json& states) {
+  double range = 0.5;
   for (const Json& state : states)
     for (const std::size_t h : {0U, 1U})
-      if (state["probability"] > kLikely)
+      if (state["probability"] > kVisible)
         range = std::max(
-            range, std::abs(state["kappa"][h].get<double>()) + 4 * std::sqrt(state["Lambda"][2 * h].get<double>()));
+            range, std::abs(state["kappa"][h].get<double>()) + 4.5 * std::sqrt(state["Lambda"][2 * h].get<double>()));
+  return range;
+}
+
+/// The density of s.z, the darker the more.
+Picture draw_posterior(const Json& states) {
+  const double range = posterior_range(states);
   Canvas canvas(range);
   Matrix density = Matrix::Zero(Canvas::kSide, Canvas::kSide);
   for (const Json& state : states) {
@@ -107,6 +115,7 @@ Picture draw_posterior(const Json& states) {
   }
   // The fourth root shows the flat peak in the plane beside the sharp ones on the axes.
   canvas.shade((density / density.maxCoeff()).array().sqrt().sqrt());
+  canvas.axes();
   return canvas.picture();
 }
 
@@ -187,11 +196,13 @@ class Posteriors final : public Experiment {
                                      trial.settings["slab_mean"].get<int>()));
       std::vector<Figure> figures{{"Data", "", draw_data(result)}};
       for (const Json& observation : result["observations"]) {
+        const double range = posterior_range(observation["states"]);
         const auto p = [&](std::size_t s) { return observation["states"][s]["probability"].get<double>(); };
         figures.push_back(
             {fmt::format("Posterior, y = ({:.2f}, {:.2f})", observation["y"][0].get<double>(),
                          observation["y"][1].get<double>()),
-             fmt::format("active: none {:.2f}, first {:.2f}, second {:.2f}, both {:.2f}", p(0), p(1), p(2), p(3)),
+             fmt::format("active: none {:.2f}, first {:.2f}, second {:.2f}, both {:.2f}; axes from {:.1f} to {:.1f}",
+                         p(0), p(1), p(2), p(3), -range, range),
              draw_posterior(observation["states"])});
       }
       report.add_figures(figures);
@@ -202,13 +213,13 @@ class Posteriors final : public Experiment {
                                  {"engine_difference", result["engine_difference"]}});
     }
     summary.claims = {
-        {fmt::format("Posteriors have several peaks: more than one state has a probability above {} for "
-                     "most observations ({:.0f} % or more)",
+        {fmt::format("Posteriors have several peaks: more than one state has a probability above {} for most "
+                     "observations ({:.0f} % or more)",
                      kLikely, 100 * several),
          several > 0.5},
-        {fmt::format("Log-likelihoods, probabilities and means of the closed form are those of infer() to "
-                     "1e-8 ({:.0e})",
-                     difference),
+        {fmt::format(
+             "Log-likelihoods, probabilities and means of the closed form are those of infer() to 1e-8 ({:.0e})",
+             difference),
          difference < 1e-8}};
     return summary;
   }

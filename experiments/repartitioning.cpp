@@ -93,21 +93,20 @@ class Repartitioning final : public Experiment {
   Summary summarise(const std::vector<Finished>& trials, const Request& request, Report& report) const override {
     Summary summary;
     const Json& settings = trials.front().settings;
-    report.add_text(fmt::format(
-        "An EM iteration on {} {} of one thread each: D = {}, H = {}, H' = {}, gamma = {}, data drawn from "
-        "the model with two active latents on average, the paper's selection. Speed-up over the static partition, "
-        "clustering and moving included: median over {} iterations, then over trials. The paper used 24 "
-        "nodes and shows curves only. Our static partition already lets neighbours with equal candidates "
-        "share their work, and a data point alone costs little more than in a cluster.",
-        settings["ranks"].get<int>(), settings["processes"].get<bool>() ? "processes" : "threads", kDimensions,
-        kLatents, kCandidates, kMaxActive, settings["iterations"].get<int>()));
+    report.add_text(
+        fmt::format("An EM iteration on {} {} of one thread each: D = {}, H = {}, H' = {}, gamma = {}, data drawn from "
+                    "the model with two active latents on average, the paper's selection. Speed-up over the static "
+                    "partition, clustering and moving included: median over {} iterations, then over trials. The paper "
+                    "used 24 nodes and shows curves only. Our static partition already lets neighbours with equal "
+                    "candidates share their work, and a data point alone costs little more than in a cluster.",
+                    settings["ranks"].get<int>(), settings["processes"].get<bool>() ? "processes" : "threads",
+                    kDimensions, kLatents, kCandidates, kMaxActive, settings["iterations"].get<int>()));
     Chart chart{.title = "Speed-up of an iteration over the static partition",
                 .x_label = "data points",
                 .y_label = "times as fast",
                 .log_x = true,
                 .log_y = false,
-                .y_from = 0.0,
-                .series = {}};
+                .y_from = 0.0};
     std::vector<std::vector<std::string>> rows;
     double largest_difference = 0;
     for (const auto& [name, partition] : kPartitions) {
@@ -154,12 +153,10 @@ class Repartitioning final : public Experiment {
                      largest_difference),
          largest_difference <= 1e-9});
     const double most = std::max(chart.series[1].y.back(), chart.series[2].y.back());
-    summary.claims.push_back(
-        {fmt::format(
-             "Paper: clustering is faster than the static partition (here at most {:.2f} times as fast with the most "
-             "data)",
-             most),
-         most > 1, false});
+    summary.claims.push_back({fmt::format("Paper: clustering is faster than the static partition (here at most {:.2f} "
+                                          "times as fast with the most data)",
+                                          most),
+                              most > 1, false});
     return summary;
   }
 };

@@ -45,8 +45,7 @@ class Scaling final : public Experiment {
     return all;
   }
 
-  Json run(const Json& settings, const Request& request) const override {
-    (void)request;
+  Json run(const Json& settings, const Request& /*request*/) const override {
     Random random(settings["seed"].get<std::uint64_t>());
     // Like picture patches: sparse, overcomplete, noise as strong as a component.
     const MatrixData data(sparse_data({kDimensions, kGenerating, 4, 0.5}, settings["points"], random));
@@ -68,21 +67,14 @@ class Scaling final : public Experiment {
   Summary summarise(const std::vector<Finished>& trials, const Request& request, Report& report) const override {
     Summary summary;
     const Json& settings = trials.front().settings;
-    report.add_text(
-        fmt::format("One EM iteration with H' = {} and gamma = {}, {} data points of {} dimensions drawn from a sparse "
-                    "model with {} "
-                    "latents, one thread: median over iterations, then over trials. Singleton is the paper's "
-                    "selection, conditional "
-                    "the program's default. The paper shows a curve only: in the end close to linear.",
-                    settings["candidates"].get<int>(), settings["max_active"].get<int>(), settings["points"].get<int>(),
-                    kDimensions, kGenerating));
-    Chart chart{.title = "Time of an EM iteration",
-                .x_label = "latents H",
-                .y_label = "seconds",
-                .log_x = true,
-                .log_y = true,
-                .y_from = {},
-                .series = {}};
+    report.add_text(fmt::format(
+        "One EM iteration with H' = {} and gamma = {}, {} data points of {} dimensions drawn from a sparse model with "
+        "{} latents, one thread: median over iterations, then over trials. Singleton is the paper's selection, "
+        "conditional the program's default. The paper shows a curve only: in the end close to linear.",
+        settings["candidates"].get<int>(), settings["max_active"].get<int>(), settings["points"].get<int>(),
+        kDimensions, kGenerating));
+    Chart chart{
+        .title = "Time of an EM iteration", .x_label = "latents H", .y_label = "seconds", .log_x = true, .log_y = true};
     std::vector<std::vector<std::string>> rows;
     for (const std::string& selection : kSelections) {
       Chart::Series series{selection, {}, {}};
@@ -98,7 +90,7 @@ class Scaling final : public Experiment {
       add_claim(series, selection, summary);
       chart.series.push_back(series);
     }
-    Chart::Series linear{"linear", {}, chart.series[0].x};
+    Chart::Series linear{.name = "linear", .y = {}, .x = chart.series[0].x, .reference = true};
     for (const double h : linear.x) linear.y.push_back(chart.series[0].y.back() * h / linear.x.back());
     chart.series.push_back(linear);
     report.add_charts({chart});
@@ -118,11 +110,10 @@ class Scaling final : public Experiment {
                                          {"to", series.x.back()},
                                          {"time_ratio", slower},
                                          {"log_log_slope", slope}});
-    summary.claims.push_back(
-        {fmt::format("{}: time grows at most linearly with H ({:.1f} times as long for {:.0f} times "
-                     "as many latents from H = {:.0f}; slope {:.2f} in the log-log plot)",
-                     selection, slower, more, series.x[from], slope),
-         slower <= 1.1 * more});
+    summary.claims.push_back({fmt::format("{}: time grows at most linearly with H ({:.1f} times as long for {:.0f} "
+                                          "times as many latents from H = {:.0f}; slope {:.2f} in the log-log plot)",
+                                          selection, slower, more, series.x[from], slope),
+                              slower <= 1.1 * more});
   }
 };
 

@@ -117,7 +117,7 @@ class SelectionQuality final : public Experiment {
         "be reached with data drawn as it says. The generating noise variance is 2.",
         stated));
     report.add_table({"H", "H', gamma", "selection", "Q, learned", "Q, generating parameters", "its bound",
-                      "at most gamma bars", "noise variance"},
+                      "points with at most gamma bars", "noise variance, learned"},
                      rows);
     summary.claims = {
         {fmt::format("Paper: the mean Q is above {} in every setting (lowest here {:.3f})", stated, lowest),

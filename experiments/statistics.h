@@ -38,21 +38,46 @@ inline Json json_of(const Spread& spread) {
           {"best", spread.best}, {"worst", spread.worst}, {"trials", spread.count}};
 }
 
-/// Results `field` of the trials whose settings have all the values of `where`.
+/// Whether the settings have all the values of `where`.
+inline bool fits(const Finished& trial, const Json& where) {
+  return std::all_of(where.items().begin(), where.items().end(), [&](const auto& item) {
+    return trial.settings.contains(item.key()) && trial.settings[item.key()] == item.value();
+  });
+}
+
+/// Results `field` of the trials that fit.
 inline std::vector<double> collect(const std::vector<Finished>& trials, const Json& where, const std::string& field) {
   std::vector<double> values;
   for (const Finished& trial : trials) {
-    const bool fits = std::all_of(where.items().begin(), where.items().end(), [&](const auto& item) {
-      return trial.settings.contains(item.key()) && trial.settings[item.key()] == item.value();
-    });
-    if (fits && trial.result.contains(field) && trial.result[field].is_number())
-      values.push_back(trial.result[field].template get<double>());
+    if (fits(trial, where) && trial.result.contains(field) && trial.result[field].is_number())
+      values.push_back(trial.result[field].get<double>());
   }
   return values;
 }
 
 inline Spread spread_of(const std::vector<Finished>& trials, const Json& where, const std::string& field) {
   return spread_of(collect(trials, where, field));
+}
+
+/// The differences of `field` between the trials that fit `a` and those that fit `b`, by seed: equal seeds have the
+/// same data. Where one of the two has no such result there is no difference.
+inline std::vector<double> paired_differences(const std::vector<Finished>& trials, const Json& a, const Json& b,
+                                              const std::string& field) {
+  std::vector<double> differences;
+  for (const Finished& trial : trials) {
+    if (!fits(trial, a) || !trial.result[field].is_number()) continue;
+    Json other = b;
+    other["seed"] = trial.settings["seed"];
+    const std::vector<double> results = collect(trials, other, field);
+    if (results.size() == 1) differences.push_back(trial.result[field].get<double>() - results[0]);
+  }
+  return differences;
+}
+
+inline void add_point(Chart::Series& series, double x, const Spread& y) {
+  series.x.push_back(x);
+  series.y.push_back(y.mean);
+  series.error.push_back(y.error);
 }
 
 }  // namespace gsc::experiments

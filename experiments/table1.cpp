@@ -59,11 +59,10 @@ class Table1 final : public Experiment {
     Summary summary;
     report.add_text(
         "Consecutive samples of each benchmark, mixed with a new random orthogonal matrix in each trial; random "
-        "starts; "
-        "exact inference with one noise variance, as in the paper. The paper takes the samples 'after an offset' that "
-        "it "
-        "does not state: the first table is with offset 0, the second shows others. The mixture is divided by one "
-        "number, so that its mean variance is 1. 'Best of 10 starts' takes the start with the highest free energy.");
+        "starts; exact inference with one noise variance, as in the paper. The paper takes the samples 'after an "
+        "offset' that it does not state: the first table is with offset 0, the second shows others. The mixture is "
+        "divided by one number, so that its mean variance is 1. 'Best of 10 starts' takes the start with the highest "
+        "free energy.");
     add_amari_note(request, report);
     report.add_heading("Offset 0");
     offset_0(trials, request, report);
@@ -158,23 +157,19 @@ class Table1 final : public Experiment {
         for (const int offset : offsets(request)) lowest = std::min(lowest, at("truncated", offset));
         reached += lowest <= row["mean"][0].get<double>() + row["std"][0].get<double>() ? 1 : 0;
       }
-    summary.claims.push_back(
-        {fmt::format("With 500 samples truncated is at least as good as factored on every data set, "
-                     "mean over offsets ({} of {})",
-                     better, settings),
-         better == settings, false});
-    summary.claims.push_back(
-        {fmt::format(
-             "With 500 samples truncated finds the directions: mean Amari index at most 0.25, but for c5signals, "
-             "whose sources are not sparse (worst {:.3f})",
-             worst),
-         worst <= 0.25});
+    summary.claims.push_back({fmt::format("With 500 samples truncated is at least as good as factored on every data "
+                                          "set, mean over offsets ({} of {})",
+                                          better, settings),
+                              better == settings, false});
+    summary.claims.push_back({fmt::format("With 500 samples truncated finds the directions: mean Amari index at most "
+                                          "0.25, but for c5signals, whose sources are not sparse (worst {:.3f})",
+                                          worst),
+                              worst <= 0.25});
     if (compared > 0)
-      summary.claims.push_back(
-          {fmt::format("Truncated, at its best offset, comes within a published standard deviation "
-                       "of the published mean, or below ({} of {})",
-                       reached, compared),
-           reached == compared});
+      summary.claims.push_back({fmt::format("Truncated, at its best offset, comes within a published standard "
+                                            "deviation of the published mean, or below ({} of {})",
+                                            reached, compared),
+                                reached == compared});
   }
 };
 

@@ -74,22 +74,28 @@ Finished run_one(const Experiment& experiment, const Json& settings, const Reque
 class Finishers {
  public:
   Finishers(const Experiment& experiment, const Request& request, const fs::path& file, const TrialsObserver& observer)
-      : wanted_(experiment.trials(request)), observer_(observer) {
+      : experiment_(experiment), wanted_(experiment.trials(request)), observer_(observer) {
     for (Finished& trial : read_trials(file)) known_.insert_or_assign(trial.settings.dump(), std::move(trial));
     for (const Json& settings : wanted_)
-      if (!known_.contains(settings.dump())) left.push_back(settings);
+      if (!known_.contains(settings.dump())) {
+        left.push_back(settings);
+        work_left_ += experiment.work(settings);
+      }
     const auto all = static_cast<int>(wanted_.size());
-    progress_ = {before_ = all - static_cast<int>(left.size()), all, -1};
+    progress_ = {all - static_cast<int>(left.size()), all, -1};
     keeper_.emplace(file);
     ask_observer();
   }
 
   void add(Finished trial) {
     keeper_->keep(trial);
+    const double work = experiment_.work(trial.settings);
     known_.insert_or_assign(trial.settings.dump(), std::move(trial));
     ++progress_.done;
+    work_done_ += work;
+    work_left_ -= work;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    progress_.seconds_left = seconds * (progress_.all - progress_.done) / (progress_.done - before_);
+    progress_.seconds_left = seconds * work_left_ / work_done_;
     ask_observer();
   }
 
@@ -107,12 +113,13 @@ class Finishers {
     if (observer_ && !observer_(progress_)) throw Interrupted("interrupted");
   }
 
+  const Experiment& experiment_;
   std::vector<Json> wanted_;
   std::map<std::string, Finished> known_;
   std::optional<Keeper> keeper_;
   const TrialsObserver& observer_;
   TrialsProgress progress_;
-  int before_ = 0;
+  double work_done_ = 0, work_left_ = 0;  // done: since the start of this run
   Clock::time_point start_ = Clock::now();
 };
 

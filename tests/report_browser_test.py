@@ -84,6 +84,27 @@ def check_bars(browser):
     assert all(0 < end < 1 for pair in ends for end in pair), f"room beside the bars: {ends}"
 
 
+def check_error_bars(browser):
+    """The axis holds them, and they are drawn: without them fewer pixels are coloured."""
+    beyond = browser.execute_script("""
+      return [...document.querySelectorAll('.chart canvas')].map((canvas) => Chart.getChart(canvas))
+        .flatMap((chart) => chart.data.datasets.flatMap(({ data, error }) =>
+          error.map((e, k) => data[k].y + e - chart.scales.y.max)));""")
+    assert all(end <= 0 for end in beyond), f"error bars end outside of their axis: {beyond}"
+    if not beyond:
+        return
+    before = drawn(browser)
+    browser.execute_script("""
+      for (const canvas of document.querySelectorAll('.chart canvas')) {
+        const chart = Chart.getChart(canvas);
+        chart.data.datasets.forEach((dataset) => { dataset.error = []; });
+        chart.update();
+      }""")
+    after = drawn(browser)
+    browser.refresh()
+    assert any(a["coloured"] < b["coloured"] for a, b in zip(after, before)), "there are no error bars"
+
+
 def check_range_buttons(browser):
     for button in browser.find_elements(By.CSS_SELECTOR, ".range"):
         lowest = "return Chart.getChart(arguments[0].closest('.chart').querySelector('canvas')).scales.y.min"
@@ -187,6 +208,7 @@ def look_at(browser, page):
     view(browser, 1280, 900)
     browser.get(page.as_uri())
     check_charts(browser)
+    check_error_bars(browser)
     check_range_buttons(browser)
     check_sliders(browser)
     check_enlarging(browser)

@@ -155,6 +155,30 @@ TEST(Report, ChartsLeaveOutWhatHasNoPlaceOnTheAxis) {
   EXPECT_THROW(report.add_charts({{"c", "", "", Chart::Kind::line, false, false, {}, {{"s", {1, 2}, {1}}}}}), Error);
 }
 
+TEST(Report, ErrorBarsAndReferences) {
+  Report report("T");
+  const Chart chart{
+      .title = "c",
+      .series = {{.name = "s", .y = {1, 2}, .error = {0.1, kNan}}, {.name = "r", .y = {3, 4}, .reference = true}}};
+  report.add_charts({chart});
+  const auto series = charts(report.html()).at(0)["series"];
+  EXPECT_EQ(series[0]["error"], nlohmann::json({0.1, nullptr}));
+  EXPECT_EQ(series[0]["reference"], false);
+  EXPECT_EQ(series[1]["error"], nlohmann::json::array());
+  EXPECT_EQ(series[1]["reference"], true);
+  Chart wrong = chart;
+  wrong.series[0].error.pop_back();
+  EXPECT_THROW(report.add_charts({wrong}), Error);
+}
+
+TEST(Report, TheButtonForTheWholeRangeIsThereIfSomethingIsBelow) {
+  for (const double from : {0.5, 1.5}) {
+    Report report("T");
+    report.add_charts({{.title = "c", .y_from = from, .series = {{"s", {1, 2}}}}});
+    EXPECT_EQ(count(report.html(), "<button type=\"button\" class=\"range\""), from > 1 ? 1u : 0u);
+  }
+}
+
 TEST(Report, ThinningKeepsEndsAndPeaks) {
   std::vector<double> y(100'000);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::sin(1e-3 * static_cast<double>(i));
@@ -296,6 +320,14 @@ TEST(Report, TablesAlignNumbersAndFillShortRows) {
   const std::string html = report.html();
   EXPECT_EQ(count(html, "<td class=\"number\">"), 3u);
   EXPECT_EQ(count(html, "<td"), 9u);
+}
+
+TEST(Report, NumbersInTablesBreakAfterCommasOnly) {
+  Report report("T");
+  report.add_table({"difference"}, {{"+0.1 ± 0.2"}, {"0.3 (0.1), 4 failed"}});
+  const std::string html = report.html();
+  EXPECT_EQ(count(html, "<td class=\"number\">+0.1\u00a0±\u00a00.2<"), 1u);
+  EXPECT_EQ(count(html, "<td class=\"number\">0.3\u00a0(0.1), 4\u00a0failed<"), 1u);
 }
 
 TEST(Report, NumbersAndTimesReadWell) {

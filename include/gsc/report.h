@@ -18,12 +18,14 @@ struct Chart {
   struct Series {
     std::string name;
     std::vector<double> y;
-    std::vector<double> x = {};  ///< empty: 0, 1, 2, ...
+    std::vector<double> x = {};      ///< empty: 0, 1, 2, ...
+    std::vector<double> error = {};  ///< y +- error is drawn as a bar at each point; empty: none
+    bool reference = false;          ///< to compare with: a dashed grey line without dots
   };
-  std::string title, x_label, y_label;
+  std::string title = {}, x_label = {}, y_label = {};
   Kind kind = Kind::line;
   bool log_x = false, log_y = false;  ///< values without a logarithm are left out
-  std::optional<double> y_from = {};  ///< the y axis starts here at first; a button shows the whole range
+  std::optional<double> y_from = {};  ///< the y axis starts here at first; a button shows what lies below
   std::vector<Series> series = {};
 };
 

@@ -31,15 +31,24 @@ bool all_whole(const std::vector<double>& values) {
 }
 
 Json series_json(const Chart& chart, const Chart::Series& series) {
-  if (!series.x.empty() && series.x.size() != series.y.size())
-    throw Error(fmt::format("report: series '{}' of the chart '{}' has {} x and {} y values", series.name, chart.title,
-                            series.x.size(), series.y.size()));
-  Json x = Json::array(), y = Json::array();
+  for (const auto& [what, values] : {std::pair{"x", &series.x}, std::pair{"error", &series.error}})
+    if (!values->empty() && values->size() != series.y.size())
+      throw Error(fmt::format("report: series '{}' of the chart '{}' has {} {} and {} y values", series.name,
+                              chart.title, values->size(), what, series.y.size()));
+  Json x = Json::array(), y = Json::array(), error = Json::array();
   for (const std::size_t i : thinned(series.y, kMostPoints)) {
     x.push_back(coordinate(series.x.empty() ? static_cast<double>(i) : series.x[i], chart.log_x));
     y.push_back(coordinate(series.y[i], chart.log_y));
+    if (!series.error.empty()) error.push_back(coordinate(series.error[i], false));
   }
-  return {{"name", series.name}, {"x", x}, {"y", y}};
+  return {{"name", series.name}, {"x", x}, {"y", y}, {"error", error}, {"reference", series.reference}};
+}
+
+/// Whether there are values below the start of the y axis.
+bool hides_values(const Chart& chart) {
+  return chart.y_from && std::any_of(chart.series.begin(), chart.series.end(), [&](const Chart::Series& series) {
+           return std::any_of(series.y.begin(), series.y.end(), [&](double y) { return y < *chart.y_from; });
+         });
 }
 
 /// What somebody hears who cannot see the chart.
@@ -120,8 +129,7 @@ std::string chart_html(const Chart& chart) {
       {"series", series},
   };
   const std::string button =
-      json["yFrom"].is_null() ? ""
-                              : "<button type=\"button\" class=\"range\" aria-pressed=\"false\">Whole range</button>";
+      hides_values(chart) ? "<button type=\"button\" class=\"range\" aria-pressed=\"false\">Whole range</button>" : "";
   return fmt::format(
       "<figure class=\"chart card\"><figcaption><h3>{}</h3>{}</figcaption>"
       "<div class=\"canvas\"><canvas role=\"img\" aria-label=\"{}\"></canvas></div>"

@@ -16,11 +16,25 @@ namespace {
 
 using html::escape;
 
-/// "31.7", "-3e-5", "31.7 dB": such columns line up at the right.
+/// "31.7", "-3e-5", "31.7 dB", "+0.1 ± 0.2", "0.2, 3 failed": such columns line up at the right.
 bool is_number(std::string_view cell) {
+  if (cell.starts_with('+')) cell.remove_prefix(1);
   double value = 0;
   const std::from_chars_result result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return result.ec == std::errc() && (result.ptr == cell.data() + cell.size() || *result.ptr == ' ');
+  return result.ec == std::errc() &&
+         (result.ptr == cell.data() + cell.size() || *result.ptr == ' ' || *result.ptr == ',');
+}
+
+/// Where there is little room, lines of a number break after commas only.
+std::string unbroken(std::string_view cell) {
+  std::string text;
+  for (const char c : cell) {
+    if (c == ' ' && !text.ends_with(','))
+      text += "\u00a0";
+    else
+      text += c;
+  }
+  return text;
 }
 
 std::string image(const Pixels& pixels, const std::string& alt, std::string_view attributes = "") {
@@ -66,8 +80,11 @@ void Report::add_table(const std::vector<std::string>& header, const std::vector
   }
   const auto cells = [&](const std::vector<std::string>& row, std::string_view tag) {
     std::string text = "<tr>";
-    for (std::size_t c = 0; c < columns; ++c)
-      text += fmt::format("<{}{}>{}</{}>", tag, classes[c], c < row.size() ? escape(row[c]) : "", tag.substr(0, 2));
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::string cell = c < row.size() ? escape(row[c]) : "";
+      if (tag == "td" && !classes[c].empty()) cell = unbroken(cell);
+      text += fmt::format("<{}{}>{}</{}>", tag, classes[c], cell, tag);
+    }
     return text + "</tr>\n";
   };
   // A wide table scrolls by itself, so the keyboard must be able to reach it.

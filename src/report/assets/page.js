@@ -10,16 +10,24 @@
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   }
 
+  /** Colours go round among the series that are not references. */
+  function colouring(all, i, colours) {
+    const before = all.slice(0, i).filter(({ reference }) => reference === all[i].reference).length;
+    if (all[i].reference) return { colour: style("--muted"), dash: [[5, 4], [2, 3], [9, 3, 2, 3]][before % 3] };
+    return { colour: colours[before % colours.length], dash: dashes[Math.floor(before / colours.length) % dashes.length] };
+  }
+
   function dataset(series, i, spec, colours) {
-    const colour = colours[i % colours.length];
+    const { colour, dash } = colouring(spec.series, i, colours);
     return {
       label: series.name,
       data: series.y.map((y, k) => ({ x: series.x[k], y })),
       borderColor: colour,
       backgroundColor: spec.kind === "bar" ? colour : colour + "22",
       borderWidth: spec.kind === "bar" ? 0 : 1.8,
-      borderDash: dashes[Math.floor(i / colours.length) % dashes.length],
-      pointRadius: series.y.length <= 40 ? 2.5 : 0, // a lone point would be invisible as a line
+      borderDash: dash,
+      error: series.error,
+      pointRadius: series.y.length <= 40 && !series.reference ? 2.5 : 0, // a lone point would be invisible as a line
       pointBackgroundColor: colour,
       pointBorderWidth: 0,
       pointHoverRadius: 4,
@@ -68,6 +76,41 @@
     return min - room < max + room ? { min: min - room, max: max + room } : {};
   }
 
+  /** The y axis has room for the error bars; on a logarithmic one those that reach below 0 end at the edge. */
+  function errorExtent(spec) {
+    const ends = spec.series.flatMap(({ y, error }) => error.flatMap((e, k) => (y[k] === null ? [] : [y[k] - e, y[k] + e])));
+    const shown = ends.filter((end) => Number.isFinite(end) && (!spec.logY || end > 0));
+    return shown.length ? { suggestedMin: Math.min(...shown), suggestedMax: Math.max(...shown) } : {};
+  }
+
+  const errorBars = {
+    id: "errorBars",
+    beforeDatasetsDraw(chart) {
+      const { ctx, chartArea } = chart;
+      const height = (value) => {
+        const pixel = chart.scales.y.getPixelForValue(value);
+        return Number.isFinite(pixel) ? Math.min(Math.max(pixel, chartArea.top), chartArea.bottom) : chartArea.bottom;
+      };
+      ctx.save();
+      ctx.lineWidth = 1.2;
+      chart.data.datasets.forEach(({ data, error, borderColor }, i) => {
+        if (!chart.isDatasetVisible(i)) return;
+        ctx.strokeStyle = borderColor;
+        ctx.beginPath();
+        error.forEach((e, k) => {
+          if (!e || data[k].x === null || data[k].y === null) return;
+          const [x, top, bottom] = [chart.getDatasetMeta(i).data[k].x, height(data[k].y + e), height(data[k].y - e)];
+          for (const [x0, y0, x1, y1] of [[x, top, x, bottom], [x - 3, top, x + 3, top], [x - 3, bottom, x + 3, bottom]]) {
+            ctx.moveTo(x0, y0);
+            ctx.lineTo(x1, y1);
+          }
+        });
+        ctx.stroke();
+      });
+      ctx.restore();
+    },
+  };
+
   /** Whether the k-th points of all series stand above each other; long ones are thinned each in its own way. */
   function sameX(series) {
     return series.every(({ x }) => x.length === series[0].x.length && x.every((value, k) => value === series[0].x[k]));
@@ -83,6 +126,7 @@
     new Chart(canvas, {
       type: spec.kind,
       data: { datasets: spec.series.map((series, i) => dataset(series, i, spec, colours)) },
+      plugins: [errorBars],
       options: {
         animation: false,
         parsing: false,
@@ -96,7 +140,7 @@
           }),
           y: axis(spec.yLabel, spec.logY, {
             min: spec.yFrom === null || whole ? undefined : spec.yFrom, beginAtZero: bars && !spec.logY,
-            ticks: { includeBounds: false, ...(spec.wholeY && { precision: 0 }) },
+            ...errorExtent(spec), ticks: { includeBounds: false, ...(spec.wholeY && { precision: 0 }) },
           }),
         },
         plugins: {
@@ -104,7 +148,10 @@
           tooltip: {
             callbacks: {
               title: (items) => (items.length ? `${spec.xLabel || "x"} ${number(items[0].parsed.x)}` : ""),
-              label: (item) => ` ${item.dataset.label ? item.dataset.label + ": " : ""}${number(item.parsed.y)}`,
+              label: ({ dataset: { label, error }, parsed, dataIndex }) => {
+                const e = error[dataIndex];
+                return ` ${label ? label + ": " : ""}${number(parsed.y)}${e ? ` ± ${e.toPrecision(2)}` : ""}`;
+              },
             },
           },
         },
