@@ -141,8 +141,7 @@ class Cost final : public Experiment {
   }
 
   static Chart time_chart(const std::vector<Finished>& trials, Summary& summary) {
-    Chart chart{
-        .title = "House, sigma 25, against time", .x_label = "seconds", .y_label = "PSNR in dB", .log_x = true};
+    Chart chart{.title = "House, sigma 25, against time", .x_label = "seconds", .y_label = "PSNR in dB", .log_x = true};
     double last[2] = {0, 0};
     for (const Finished& trial : trials) {
       if (trial.settings["part"] != "time") continue;
@@ -162,9 +161,7 @@ class Cost final : public Experiment {
   }
 
   static Chart latents_chart(const std::vector<Finished>& trials, Summary& summary) {
-    Chart chart{.title = "House, sigma 25, against latents",
-                .x_label = "latents H",
-                .y_label = "PSNR in dB"};
+    Chart chart{.title = "House, sigma 25, against latents", .x_label = "latents H", .y_label = "PSNR in dB"};
     for (const std::string method : {"truncated", "factored"}) {
       Chart::Series series{method, {}, {}};
       for (const Finished& trial : trials) {

@@ -5,7 +5,6 @@
 #include <gsc/metrics.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "benchmarks.h"
 
@@ -59,19 +58,19 @@ struct DenoisingTrial {
   Denoised denoised;
 };
 
-/// Settings besides those of the options: sigma, clipped, seed (of the noise); starts: from the best of so many.
+/// Settings besides those of the options: sigma, clipped, seed (of the noise); starts: the best of so many.
 inline Picture noisy_picture(const Picture& clean, const Json& settings) {
   return add_noise(clean, settings.at("sigma"), settings.at("clipped"), settings.at("seed"));
 }
 
-/// The seed of the random start that has the highest free energy after a few iterations.
-inline std::uint64_t best_start(const Picture& noisy, DenoiseOptions options, int starts) {
-  options.iterations = 20;
-  std::uint64_t best = options.seed;
-  double highest = -std::numeric_limits<double>::infinity();
-  for (int i = 0; i < starts; ++i, options.seed += 1000) {
-    const double free_energy = denoise(noisy, options).learned[0].fit.last().free_energy;
-    if (free_energy > highest) highest = free_energy, best = options.seed;
+/// The best of several random starts by free energy.
+inline Denoised denoise_restarts(const Picture& noisy, DenoiseOptions options, int starts) {
+  const auto free_energy = [](const Denoised& one) { return one.learned[0].fit.last().free_energy; };
+  Denoised best = denoise(noisy, options);
+  for (int i = 1; i < starts; ++i) {
+    options.seed += 1000;
+    Denoised next = denoise(noisy, options);
+    if (free_energy(next) > free_energy(best)) best = std::move(next);
   }
   return best;
 }
@@ -82,8 +81,7 @@ inline DenoisingTrial run_denoising(const Json& settings, const Request& request
   trial.noisy = noisy_picture(trial.clean, settings);
   DenoiseOptions options = denoise_options(settings);
   options.threads = request.threads;
-  if (settings.contains("starts")) options.seed = best_start(trial.noisy, options, settings["starts"]);
-  trial.denoised = denoise(trial.noisy, options);
+  trial.denoised = denoise_restarts(trial.noisy, options, settings.value("starts", 1));
   return trial;
 }
 

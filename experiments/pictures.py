@@ -16,6 +16,7 @@ WIDTH = 960
 # What of a page is shown; left out: its charts. From the first to the last of these.
 SHOWN = {"posteriors": "h2:has(+ .figures), .figures", "house": ".figures, .charts, .basis"}
 NOT_DRAWN = {"selection", "table1"}  # tables only
+COLOURFUL = {"posteriors"}  # a few coloured pixels among many greys
 TALLEST = 1200
 
 
@@ -54,7 +55,9 @@ def main():
             if page.stem in NOT_DRAWN or (names and page.stem not in names):
                 continue
             picture = picture_of(browser, page)
-            picture.quantize(64, dither=Image.Dither.NONE).save(pictures / f"{page.stem}.png", optimize=True)
+            if page.stem not in COLOURFUL:
+                picture = picture.quantize(128, dither=Image.Dither.NONE)
+            picture.save(pictures / f"{page.stem}.png", optimize=True)
             print(page.stem, *picture.size)
         browser.quit()
 

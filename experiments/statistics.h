@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "experiment.h"
@@ -45,13 +46,19 @@ inline bool fits(const Finished& trial, const Json& where) {
   });
 }
 
+/// None if the trial has no such number.
+inline std::optional<double> result_of(const Finished& trial, const std::string& field) {
+  const auto found = trial.result.find(field);
+  if (found == trial.result.end() || !found->is_number()) return {};
+  return found->get<double>();
+}
+
 /// Results `field` of the trials that fit.
 inline std::vector<double> collect(const std::vector<Finished>& trials, const Json& where, const std::string& field) {
   std::vector<double> values;
-  for (const Finished& trial : trials) {
-    if (fits(trial, where) && trial.result.contains(field) && trial.result[field].is_number())
-      values.push_back(trial.result[field].get<double>());
-  }
+  for (const Finished& trial : trials)
+    if (const std::optional<double> value = result_of(trial, field); value && fits(trial, where))
+      values.push_back(*value);
   return values;
 }
 
@@ -65,11 +72,12 @@ inline std::vector<double> paired_differences(const std::vector<Finished>& trial
                                               const std::string& field) {
   std::vector<double> differences;
   for (const Finished& trial : trials) {
-    if (!fits(trial, a) || !trial.result[field].is_number()) continue;
+    const std::optional<double> value = result_of(trial, field);
+    if (!value || !fits(trial, a)) continue;
     Json other = b;
     other["seed"] = trial.settings["seed"];
     const std::vector<double> results = collect(trials, other, field);
-    if (results.size() == 1) differences.push_back(trial.result[field].get<double>() - results[0]);
+    if (results.size() == 1) differences.push_back(*value - results[0]);
   }
   return differences;
 }
