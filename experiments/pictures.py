@@ -17,7 +17,7 @@ WIDTH = 960
 SHOWN = {"posteriors": "h2:has(+ .figures), .figures", "house": ".figures, .charts, .basis"}
 NOT_DRAWN = {"selection", "table1"}  # tables only
 COLOURFUL = {"posteriors"}  # a few coloured pixels among many greys
-TALLEST = 1200
+TALLEST = 1280
 
 
 def open_browser(folder):
