@@ -40,7 +40,7 @@ struct SeparateSettings {
   std::optional<ChannelsIn> channels_in;  ///< none: guessed
   Index offset = 0;                       ///< samples left out at the beginning
   std::optional<Index> samples;           ///< none: all that follow
-  bool normalise = false;
+  bool normalise = false, whiten = false;
   int restarts = 10;
   std::string sources;  ///< an experiment: known sources, to be mixed here
   std::string mix;      ///< "orthogonal", or a perturbation

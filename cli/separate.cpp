@@ -197,7 +197,7 @@ void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
 
 void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
   write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
-  write_arrays(folder.file("mixing.npy"), {named("mixing", separation.fit.model().W)});
+  write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
   FitOptions of_best = settings.fit;
   of_best.seed += static_cast<std::uint64_t>(spread_of(separation.free_energies).best);
   save_model(folder.file("model.h5"), {separation.fit.state, of_best, GSC_VERSION});
@@ -224,8 +224,13 @@ int run_separate(const CommandLine& line) {
   if (asked.normalise) normalise_rows(channels.values, channels.name + (experiment ? ": source" : ": channel"));
   std::optional<Truth> truth;
   if (experiment) truth = mix(channels, asked);
+  if (asked.whiten) {  // separate() does it too, but does not know the name
+    Matrix copy = channels.values;
+    whiten(copy, channels.name);
+  }
   options.fit = settings.fit;
   options.restarts = asked.restarts;
+  options.whiten = asked.whiten;
   const std::string note = set_truncation(line, options, channels.values.rows());
   settings.fit = resolved(options, channels.values.rows());
   const OutputFolder folder(settings.output);

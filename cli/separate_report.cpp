@@ -34,10 +34,10 @@ Spread spread_of(const std::vector<double>& free_energies) {
 Score score_of(const Truth& truth, const Separation& separation) {
   Score score;
   score.matches = match_sources(truth.sources, separation.sources);
-  const Matrix& W = separation.fit.model().W;
-  if (W.cols() != truth.mixing.cols()) return score;
+  if (separation.mixing.cols() != truth.mixing.cols()) return score;
   try {
-    if (const double amari = amari_index(W, truth.mixing); std::isfinite(amari)) score.amari = amari;
+    const double amari = amari_index(separation.mixing, truth.mixing);
+    if (std::isfinite(amari)) score.amari = amari;
   } catch (const Error&) {
     // A singular matrix has no index; score_text() says so.
   }
@@ -112,7 +112,9 @@ void write_separation_report(const std::string& path, const Settings& settings, 
   report.add_text(shown < separation.sources.cols()
                       ? fmt::format("Posterior means of the first {} of {} samples.", shown, separation.sources.cols())
                       : fmt::format("Posterior means of all {} samples.", shown));
-  add_model(report, separation.fit.state, "");
+  FitState of_channels = separation.fit.state;
+  of_channels.model.W = separation.mixing;
+  add_model(report, of_channels, "");
   std::vector<std::vector<std::string>> starts;
   for (std::size_t i = 0; i < separation.free_energies.size(); ++i)
     starts.push_back(

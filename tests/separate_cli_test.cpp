@@ -195,6 +195,10 @@ TEST_F(SeparateProgram, BadInput) {
   write("still.npy", Matrix::Constant(2, 50, 3));
   fails(1, {"still.npy"}, {"still.npy has nothing but constant channels"});
   fails(1, {"still.npy", "--normalise", "--samples", "9"}, {"still.npy"});
+  Matrix twice = laplace(3, 50, 1);
+  twice.row(2) = 2 * twice.row(0);
+  write("twice.npy", twice);
+  fails(1, {"twice.npy", "--whiten"}, {"twice.npy: 1 of 3 channels follow from the others", "do not whiten"});
   Matrix half = laplace(2, 50, 1);
   half.row(1).setOnes();
   write("half.npy", half);

@@ -52,9 +52,44 @@ TEST(Separate, NormaliseUndoesTheScaleOfChannels) {
   const Separation first = separate(mixture, options);
   mixture.row(0) *= 1024;  // a power of two changes no bit of what follows
   mixture.row(1).array() /= 64;
-  EXPECT_TRUE(separate(mixture, options).sources == first.sources);
+  const Separation scaled = separate(mixture, options);
+  EXPECT_TRUE(scaled.sources == first.sources);
+  EXPECT_TRUE(scaled.mixing.row(0) == 1024 * first.mixing.row(0));
   mixture.row(1).setConstant(3);
   EXPECT_THROW(separate(mixture, options), Error);
+}
+
+TEST(Separate, WhiteningGivesTheMixingOfTheChannels) {
+  const Matrix sources = laplace(3, 3000, 1);
+  Matrix A = mixing(3);
+  A.row(1) = A.row(0) + 0.01 * A.row(1);  // two channels nearly the same
+  SeparateOptions options;
+  options.restarts = 4;
+  const Separation plain = separate(A * sources, options);
+  EXPECT_EQ(plain.mixing, plain.fit.model().W);
+  options.whiten = true;
+  const Separation white = separate(A * sources, options);
+  EXPECT_GT(amari_index(plain.mixing, A), 0.2);
+  EXPECT_LT(amari_index(white.mixing, A), 0.1);
+  for (const SourceMatch& match : match_sources(sources, white.sources)) EXPECT_GT(match.correlation, 0.9);
+  // What is learned explains the channels, in their units.
+  const Matrix explained = white.mixing * white.sources;
+  EXPECT_LT((explained - A * sources).norm(), 0.5 * (A * sources).norm());
+}
+
+TEST(Separate, WhitenedChannelsAreUncorrelated) {
+  for (const double unit : {1.0, 1e200, 1e-200}) {
+    Matrix rows = unit * mixing(4) * laplace(4, 500, 3);
+    rows.array() += 7 * unit;
+    const Matrix before = rows, undo = whiten(rows, "m");
+    const Matrix covariance = rows * rows.transpose() / 500;
+    EXPECT_LT((covariance - Matrix::Identity(4, 4)).cwiseAbs().maxCoeff(), 1e-12);
+    const Matrix centred = before.colwise() - before.rowwise().mean();
+    EXPECT_LT((undo * rows - centred).cwiseAbs().maxCoeff(), 1e-12 * centred.cwiseAbs().maxCoeff());
+  }
+  Matrix dependent = laplace(3, 500, 3);
+  dependent.row(2) = dependent.row(0) - 2 * dependent.row(1);
+  EXPECT_THROW(whiten(dependent, "m"), Error);
 }
 
 TEST(Separate, ChoosesTheMethod) {

@@ -14,11 +14,15 @@ struct SeparateOptions {
   /// Random starts, the best free energy wins; run in parallel, one thread each, on all ranks of a team.
   int restarts = 10;
   bool normalise = false;  ///< give every channel zero mean and unit variance first
-  SeparateOptions();       ///< 350 iterations, random starts, scalar noise, diagonal slab
+  /// Take the channels' means out, make them uncorrelated with unit variance, and learn from that: the mixing that is
+  /// left to find is nearly orthogonal. For mixtures with little noise.
+  bool whiten = false;
+  SeparateOptions();  ///< 350 iterations, random starts, scalar noise, diagonal slab
 };
 
 struct Separation {
-  FitResult fit;                      ///< of the best start
+  FitResult fit;                      ///< of the best start; with normalise or whiten the model is about those channels
+  Matrix mixing;                      ///< channels x latents, for the mixture as it was given
   Matrix sources;                     ///< latents x samples, posterior means of s.z
   std::vector<double> free_energies;  ///< of all starts
 };

@@ -2,6 +2,7 @@
 
 #include <gsc/separate.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -54,7 +55,8 @@ FitOptions resolved(const SeparateOptions& options, Index channels) {
   return single;
 }
 
-void normalise_rows(Matrix& rows, const std::string& row_name) {
+Vector normalise_rows(Matrix& rows, const std::string& row_name) {
+  Vector deviations(rows.rows());
   for (Index i = 0; i < rows.rows(); ++i) {
     auto row = rows.row(i);
     const double before = row.norm();
@@ -64,20 +66,41 @@ void normalise_rows(Matrix& rows, const std::string& row_name) {
     if (!(after > 1e-12 * before))
       throw Error(row_name + " " + std::to_string(i + 1) +
                   " is constant, so its variance cannot be made 1; leave it out");
-    row *= std::sqrt(static_cast<double>(row.size())) / after;
+    deviations[i] = after / std::sqrt(static_cast<double>(row.size()));
+    row /= deviations[i];
   }
+  return deviations;
+}
+
+Matrix whiten(Matrix& mixture, const std::string& name) {
+  mixture.colwise() -= mixture.rowwise().mean().eval();
+  const double size = mixture.cwiseAbs().maxCoeff();  // of a number whose square might overflow
+  mixture /= size;
+  const Eigen::SelfAdjointEigenSolver<Matrix> parts(mixture * mixture.transpose() /
+                                                    static_cast<double>(mixture.cols()));
+  const Vector& variances = parts.eigenvalues();  // ascending
+  const Index dependent = (variances.array() <= 1e-12 * variances[variances.size() - 1]).count();
+  if (dependent > 0)
+    throw Error(name + ": " + std::to_string(dependent) + " of " + std::to_string(mixture.rows()) +
+                " channels follow from the others, so they cannot be made uncorrelated; leave that many out, or do not "
+                "whiten");
+  mixture = (parts.operatorInverseSqrt() * mixture).eval();
+  return size * parts.operatorSqrt();
 }
 
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
   check_mixture(mixture, "the mixture");
   const FitOptions single = resolved(options, mixture.rows());
   Matrix channels = mixture;
-  if (options.normalise) normalise_rows(channels, "channel");
+  Matrix undo = Matrix::Identity(channels.rows(), channels.rows());
+  if (options.normalise) undo = normalise_rows(channels, "channel").asDiagonal();
+  if (options.whiten) undo *= whiten(channels, "the mixture");
   const MatrixData data(channels.transpose(), "the mixture");
 
   Separation separation;
   separation.fit = fit_restarts(data, single, options.restarts, &separation.free_energies, observer);
   if (separation.fit.reason == StopReason::interrupted) return separation;
+  separation.mixing = undo * separation.fit.model().W;
   // One pass after hundreds: on one thread, so that the bits do not depend on how many there are.
   InferenceOptions inference = single.inference;
   inference.threads = 1;
