@@ -88,7 +88,8 @@ inline DenoisingTrial run_denoising(const Json& settings, const Request& request
 inline void add_quick_note(const Request& request, Report& report) {
   if (request.quick)
     report.add_text(
-        "Quick version: a small drawing stands in for House, and there are fewer latents and iterations than the names "
+        "Quick version: a small drawing stands in for House, and there are fewer latents, starts and iterations than "
+        "the names "
         "of the methods say.");
 }
 

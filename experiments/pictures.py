@@ -4,6 +4,7 @@ Needs chromium, chromium-driver and Debian's python3-selenium and python3-pil.
 """
 import io
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -24,7 +25,7 @@ def open_browser(folder):
     options = Options()
     for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}"):
         options.add_argument(argument)
-    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
 
 
 def set_height(browser, height):

@@ -38,9 +38,8 @@ std::vector<int> sigmas(const Request& request) {
 Json variant_settings(const std::string& name, int sigma, bool quick) {
   if (name == "factored") return factored_denoising(quick ? 16 : 64, quick ? 10 : 120);
   if (name == kBestStart) {
-    if (quick) return {};
     Json settings = variant_settings("truncated H=64", sigma, quick);
-    settings["starts"] = 8;
+    settings["starts"] = quick ? 2 : 8;
     return settings;
   }
   if (name == "truncated H=64") return paper_denoising(quick ? 16 : 64, quick ? 6 : 10, quick ? 4 : 8, quick ? 10 : 65);

@@ -74,7 +74,7 @@ Vector normalise_rows(Matrix& rows, const std::string& row_name) {
 
 Matrix whiten(Matrix& mixture, const std::string& name) {
   mixture.colwise() -= mixture.rowwise().mean().eval();
-  const double size = mixture.cwiseAbs().maxCoeff();  // of a number whose square might overflow
+  const double size = mixture.cwiseAbs().maxCoeff();  // squares of large numbers overflow
   mixture /= size;
   const Eigen::SelfAdjointEigenSolver<Matrix> parts(mixture * mixture.transpose() /
                                                     static_cast<double>(mixture.cols()));
