@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gsc/report.h>
+#include <gsc/version.h>
 
 #include <algorithm>
 #include <cctype>

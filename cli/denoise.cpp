@@ -1,4 +1,6 @@
 #include <gsc/denoise.h>
+#include <gsc/picture_files.h>
+#include <gsc/version.h>
 
 #include <fmt/format.h>
 
@@ -13,7 +15,6 @@
 #include "noisy_picture.h"
 #include "program_team.h"
 #include "progress.h"
-#include "tasks/picture_internal.h"
 
 namespace gsc::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/metrics.h>
 #include <gsc/report.h>
+#include <gsc/version.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
+#include <gsc/version.h>
 
 #include "basis_text.h"
 #include "checks.h"

@@ -1,6 +1,7 @@
 // gsc: the program. Finds the command, runs it, and turns errors into exit codes.
 
 #include <fmt/format.h>
+#include <gsc/version.h>
 
 #include <algorithm>
 #include <csignal>

@@ -1,6 +1,7 @@
 #include "metrics.h"
 
 #include <fmt/format.h>
+#include <gsc/version.h>
 
 #include <cmath>
 #include <cstdio>

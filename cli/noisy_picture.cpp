@@ -1,5 +1,7 @@
 #include "noisy_picture.h"
 
+#include <gsc/picture_files.h>
+
 #include <algorithm>
 
 #include "data/extension.h"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 #include <gsc/generate.h>
+#include <gsc/version.h>
 
 #include <cmath>
 

@@ -1,4 +1,5 @@
 #include <gsc/separate.h>
+#include <gsc/version.h>
 
 #include <fmt/format.h>
 #include <gsc/files.h>

@@ -36,4 +36,5 @@ function(embed_file target name file)
     DEPENDS ${input} ${GSC_EMBED_SCRIPT}
     COMMENT "Embedding ${file}" VERBATIM)
   target_sources(${target} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

@@ -1,14 +1,14 @@
-# One interface target with our warnings (errors in our own build) and, if asked for, the sanitizers.
+# One interface target with our warnings (errors in our own build); and, if asked for, the sanitizers, for everything.
 add_library(gsc_warnings INTERFACE)
 target_compile_options(gsc_warnings INTERFACE
-  $<BUILD_INTERFACE:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wconversion -Wno-sign-conversion -Wdouble-promotion>)
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wconversion -Wno-sign-conversion -Wdouble-promotion)
 if(PROJECT_IS_TOP_LEVEL)
-  target_compile_options(gsc_warnings INTERFACE $<BUILD_INTERFACE:-Werror>)
+  target_compile_options(gsc_warnings INTERFACE -Werror)
 endif()
 if(GSC_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(GSC_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
+  add_compile_options(-fsanitize=${GSC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${GSC_SANITIZE})
 endif()

@@ -1,6 +1,7 @@
 #include "benchmarks.h"
 
 #include <gsc/files.h>
+#include <gsc/picture_files.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 #include "reproduce.h"
 
+#include <gsc/version.h>
 #include <cmath>
 #include <numeric>
 

@@ -1,6 +1,6 @@
 // gsc compare as a user meets it.
 
-#include <gsc/picture.h>
+#include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // gsc denoise, gsc report and --report as a user meets them.
 
 #include <gsc/denoise.h>
+#include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

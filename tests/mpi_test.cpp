@@ -1,7 +1,7 @@
 // The program as mpirun starts it: several processes give what one gives, print and write once, and end together.
 
 #include <gsc/files.h>
-#include <gsc/picture.h>
+#include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -277,11 +277,9 @@ TEST_F(Mpirun, AnOutputThatVanishesIsToldOnce) {
 }
 
 TEST_F(Mpirun, TheProgramForOneProcessSaysSo) {
-  const char* program = std::getenv("GSC_SERIAL_PROGRAM");
-  if (program == nullptr) GTEST_SKIP() << "GSC_SERIAL_PROGRAM would be the path of a gsc built without GSC_MPI";
-  const ProgramResult result = start_command(2, {program, "--version"}).wait();
+  const ProgramResult result = start_command(2, {GSC_PROGRAM_WITHOUT_MPI, "--version"}).wait();
   EXPECT_EQ(result.code, 2);
-  EXPECT_GE(count(result.err, "started as 2 processes, but this gsc was built for one"), 1) << result.err;
+  EXPECT_GE(count(result.err, "started as 2 processes, but gsc works as one; start gsc-mpi instead"), 1) << result.err;
 }
 
 // --- taken up again ----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Picture files made or damaged by hand: the kinds our own writer never makes, and what is wrong with a file is said.
 
-#include <gsc/picture.h>
+#include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // What the tests of pictures share.
 
-#include <gsc/picture.h>
+#include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

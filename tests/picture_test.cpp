@@ -1,6 +1,6 @@
 // Pictures: what is written is what is read, and what cannot be written is said.
 
-#include <gsc/picture.h>
+#include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Draws assets/demo.png: a 256 x 256 grey picture with what makes denoising interesting: straight and curved edges,
 // tiles, windows, smooth gradients, fine texture. Run it again after a change: draw_demo_picture assets/demo.png
 
-#include <gsc/picture.h>
+#include <gsc/picture_files.h>
 
 #include <cmath>
 #include <cstdio>

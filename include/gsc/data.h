@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// A read-only table, one data point per row. The engine asks for blocks of rows and never for the whole,
 /// so an implementation may hold doubles, floats or a memory-mapped file larger than memory.
@@ -52,4 +53,5 @@ struct DataSummary {
 /// variance; otherwise returns mean and (co)variance.
 DataSummary summarize(const Data& data, bool full_covariance = false);
 
+#pragma GCC visibility pop
 }  // namespace gsc

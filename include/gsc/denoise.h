@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Quality { fast, standard, best };
 enum class PatchMean { remove, keep };
@@ -74,4 +75,5 @@ std::string_view to_string(Quality quality);
 std::string_view to_string(PatchMean mean);
 std::string_view to_string(PatchWeights weights);
 
+#pragma GCC visibility pop
 }  // namespace gsc

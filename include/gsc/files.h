@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// Opens a table of numbers: .npy (memory-mapped), file.npz:name, .csv, .tsv, file.mat:name (version 5 and 7.3),
 /// file.h5:/path. The name may be left out where the file holds one array. Rows are data points; a vector is one
@@ -62,4 +63,5 @@ class Checkpoint final : public Observer {
   int every_;
 };
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Update { exact, paper };
 
@@ -140,4 +141,5 @@ std::string_view to_string(BasisPrior prior);
 std::string_view to_string(SweepOrder order);
 std::string_view to_string(StopReason reason);
 
+#pragma GCC visibility pop
 }  // namespace gsc

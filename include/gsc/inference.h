@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Selection { singleton, conditional };
 enum class Method { truncated, exact, factored };
@@ -95,10 +96,10 @@ struct Posterior {
   Vector log_likelihood;
   Matrix variance;  ///< N x H   Var(s_h z_h)                       if asked for
   /// Per data point `states` rows of max_active latents, ascending, padded with -1; the most probable state first.
-  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> states;  ///< N x (states * max_active)
-  Matrix state_weights;  ///< N x states, posterior probability of each, 0 beyond the last state there is
-  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> candidates;  ///< N x H', ascending
-  Index max_active = 0;  ///< latents per state in `states`
+  Table<std::int32_t> states;      ///< N x (states * max_active)
+  Matrix state_weights;            ///< N x states, posterior probability of each, 0 beyond the last state there is
+  Table<std::int32_t> candidates;  ///< N x H', ascending
+  Index max_active = 0;            ///< latents per state in `states`
 };
 
 /// The posterior of rows first .. first+count-1 (count < 0: to the end).
@@ -113,4 +114,5 @@ std::string_view to_string(Selection selection);
 std::string_view to_string(Method method);
 std::string_view to_string(Precision precision);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -4,6 +4,7 @@
 #include <gsc/picture.h>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// Peak signal-to-noise ratio in dB over all pixels and channels; infinite for equal pictures. Throws Error for
 /// pictures of different size or number of channels.
@@ -17,4 +18,5 @@ double ssim(const Picture& truth, const Picture& picture, double peak);
 /// to order and scale of the columns.
 double amari_index(const Matrix& learned, const Matrix& generating);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -13,6 +13,7 @@
 #include <string_view>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class NoiseType { scalar, diagonal, full };
 enum class SlabType { diagonal, full };
@@ -102,4 +103,5 @@ std::string_view to_string(NoiseType type);
 std::string_view to_string(SlabType type);
 std::string_view to_string(Init init);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -6,6 +6,7 @@
 #include <string>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// Starts MPI and ends it. One per process.
 class MpiTeam final : public Team {
@@ -39,4 +40,5 @@ class MpiTeam final : public Team {
   std::vector<int> nodes_;  // by rank
 };
 
+#pragma GCC visibility pop
 }  // namespace gsc

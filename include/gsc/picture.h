@@ -1,12 +1,12 @@
 #pragma once
-// Pictures in memory and in files. Target gsc::tasks.
+// Pictures in memory. Target gsc::tasks; gsc/picture_files.h reads and writes them.
 
 #include <gsc/types.h>
 
-#include <filesystem>
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class PixelDepth { bits8, bits16, real32 };
 
@@ -22,10 +22,5 @@ struct Picture {
   double peak() const;
 };
 
-/// Reads PNG, TIFF, JPEG, PGM, PPM. Throws Error naming the file and what is wrong (missing, corrupt, a video, ...).
-Picture read_picture(const std::filesystem::path& path);
-
-/// Writes by extension, rounding and clipping to the depth; atomically. real32 needs TIFF. Throws Error.
-void write_picture(const std::filesystem::path& path, const Picture& picture);
-
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,5 +1,5 @@
 #pragma once
-// One self-contained HTML page about a run: charts, tables, pictures; works offline. Target gsc::tasks.
+// One self-contained HTML page about a run: charts, tables, pictures; works offline. Target gsc::report.
 
 #include <gsc/fit.h>
 #include <gsc/picture.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// A line or bar chart.
 struct Chart {
@@ -65,4 +66,5 @@ class Report {
   int charts_ = 0, bases_ = 0;
 };
 
+#pragma GCC visibility pop
 }  // namespace gsc

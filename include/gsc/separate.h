@@ -7,6 +7,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 struct SeparateOptions {
   FitOptions fit;             ///< latents 0: as many as channels
@@ -35,4 +36,5 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
 FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts,
                        std::vector<double>* free_energies = nullptr, Observer* observer = nullptr);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,11 +1,12 @@
 #pragma once
-// Sound files (WAV, FLAC, OGG and what else libsndfile knows). Target gsc::tasks.
+// Sound files (WAV, FLAC, OGG and what else libsndfile knows). Target gsc::media.
 
 #include <gsc/types.h>
 
 #include <filesystem>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 struct Sound {
   Matrix channels;  ///< channels x samples, full scale is -1..1
@@ -17,4 +18,5 @@ Sound read_sound(const std::filesystem::path& path);    ///< throws Error
 void write_sound(const std::filesystem::path& path,
                  const Sound& sound);  ///< by extension, 16 bit; atomically; throws Error
 
+#pragma GCC visibility pop
 }  // namespace gsc

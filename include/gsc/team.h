@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 using Bytes = std::vector<std::byte>;
 
@@ -91,4 +92,5 @@ class RootData final : public Data {
 
 std::string_view to_string(Partition partition);
 
+#pragma GCC visibility pop
 }  // namespace gsc

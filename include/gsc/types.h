@@ -8,12 +8,19 @@
 #include <string>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 using Index = Eigen::Index;
 
+// Matrices cross the border between this library and programs that were compiled with other vector flags or
+// sanitizers, under which Eigen allocates aligned memory in other ways. What has DontAlign comes from malloc() and goes
+// to free() everywhere.
+
 /// Row-major, as NumPy and HDF5 store arrays: row n of a data matrix is data point n.
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Vector = Eigen::VectorXd;
+template <class Value>
+using Table = Eigen::Matrix<Value, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor | Eigen::DontAlign>;
+using Matrix = Table<double>;
+using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::DontAlign>;
 
 /// The one source of randomness. It is seeded by the caller and passed in; nothing else draws numbers.
 using Random = std::mt19937_64;
@@ -31,4 +38,5 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -8,6 +8,7 @@
 #include <string_view>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// A temporary file beside `target`, which it replaces on commit(). Without commit() it vanishes.
 class AtomicFile {
@@ -35,4 +36,5 @@ class AtomicFile {
   int file_ = -1;
 };
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -6,6 +6,7 @@
 #include <span>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 class MappedFile {
  public:
@@ -23,4 +24,5 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+#pragma GCC visibility pop
 }  // namespace gsc

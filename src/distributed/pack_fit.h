@@ -6,10 +6,12 @@
 #include "distributed/packing.h"
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 Packer& operator<<(Packer& packer, const Model& model);
 Unpacker& operator>>(Unpacker& unpacker, Model& model);
 Packer& operator<<(Packer& packer, const FitResult& result);
 Unpacker& operator>>(Unpacker& unpacker, FitResult& result);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 class Packer {
  public:
@@ -82,4 +83,5 @@ std::vector<std::vector<T>> exchange_lists(Team& team, const std::vector<std::ve
   return incoming;
 }
 
+#pragma GCC visibility pop
 }  // namespace gsc

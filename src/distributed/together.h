@@ -6,10 +6,12 @@
 #include <functional>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// Runs this rank's part of a piece of work. If any rank's part throws, all ranks throw what the first of them did
 /// (Interrupted and UsageError as such), so that nobody waits for one who has given up. Errors are waited for here;
 /// returns the seconds that took.
 double together(Team& team, const std::function<void()>& part);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -5,6 +5,7 @@
 #include <gsc/types.h>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// Tells the linked BLAS not to use threads of its own. Called before parallel work; cheap.
 void use_one_blas_thread();
@@ -37,4 +38,5 @@ void add_square(const ConstMatrixBlock& A, MatrixBlock C);
 /// Turns `rows` into X with X A = rows, A symmetric positive definite; destroys A. False if A is not.
 bool solve_positive_definite(Matrix& A, Matrix& rows);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -10,11 +10,11 @@
 #include "learning/basis_prior.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "inference/blas.h"
+#include "math/eigen_pairs.h"
 
 namespace gsc {
 namespace {
@@ -40,12 +40,10 @@ Coordinates coordinates(const FactoredOptions& options, const Noise& noise, doub
   if (options.basis_prior == BasisPrior::identity)
     return {root.asDiagonal().toDenseMatrix(), root.cwiseInverse().asDiagonal().toDenseMatrix(), root.cwiseAbs2()};
   const Matrix K = root.asDiagonal() * basis_covariance(options, D, length_scale) * root.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(K);
-  const Matrix U = solver.eigenvectors();
+  const auto [values, U] = eigen_pairs(K);
   // The nugget bounds the eigenvalues from below; rounding must not undo that.
   const double floor = kNugget * root.cwiseAbs2().minCoeff();
-  return {U.transpose() * root.asDiagonal(), root.cwiseInverse().asDiagonal() * U,
-          solver.eigenvalues().cwiseMax(floor)};
+  return {U.transpose() * root.asDiagonal(), root.cwiseInverse().asDiagonal() * U, values.cwiseMax(floor)};
 }
 
 /// Solves the equations of all m~_h (rows of M) by going round.

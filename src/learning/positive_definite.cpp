@@ -1,7 +1,8 @@
 #include "learning/positive_definite.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
+
+#include "math/eigen_pairs.h"
 
 namespace gsc {
 
@@ -12,8 +13,7 @@ bool is_positive_definite(const Matrix& symmetric) {
 Matrix make_positive_definite(const Matrix& covariance, double floor, std::int64_t& raised) {
   const Matrix symmetric = 0.5 * (covariance + covariance.transpose());
   if (is_positive_definite(symmetric)) return symmetric;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
-  Vector values = solver.eigenvalues();
+  auto [values, vectors] = eigen_pairs(symmetric);
   // Relative to the largest, so that the result passes a Cholesky test in spite of rounding.
   floor = std::max(floor, 1e-13 * static_cast<double>(values.size()) * values.cwiseAbs().maxCoeff());
   for (double& value : values)
@@ -21,7 +21,7 @@ Matrix make_positive_definite(const Matrix& covariance, double floor, std::int64
       value = floor;
       ++raised;
     }
-  const Matrix repaired = solver.eigenvectors() * values.asDiagonal() * solver.eigenvectors().transpose();
+  const Matrix repaired = vectors * values.asDiagonal() * vectors.transpose();
   return 0.5 * (repaired + repaired.transpose());
 }
 

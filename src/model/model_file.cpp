@@ -8,6 +8,7 @@
 //   /factored    what the factored method carries on, codes (H x N) in checkpoints only; absent for other methods
 
 #include <gsc/files.h>
+#include <gsc/version.h>
 
 #include <array>
 #include <cmath>

@@ -2,11 +2,11 @@
 
 #include <gsc/separate.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "math/eigen_pairs.h"
 #include "tasks/separate_internal.h"
 
 namespace gsc {
@@ -76,16 +76,15 @@ Matrix whiten(Matrix& mixture, const std::string& name) {
   mixture.colwise() -= mixture.rowwise().mean().eval();
   const double size = mixture.cwiseAbs().maxCoeff();  // squares of large numbers overflow
   mixture /= size;
-  const Eigen::SelfAdjointEigenSolver<Matrix> parts(mixture * mixture.transpose() /
-                                                    static_cast<double>(mixture.cols()));
-  const Vector& variances = parts.eigenvalues();  // ascending
+  const auto [variances, directions] = eigen_pairs(mixture * mixture.transpose() / static_cast<double>(mixture.cols()));
   const Index dependent = (variances.array() <= 1e-12 * variances[variances.size() - 1]).count();
   if (dependent > 0)
     throw Error(name + ": " + std::to_string(dependent) + " of " + std::to_string(mixture.rows()) +
                 " channels follow from the others, so they cannot be made uncorrelated; leave that many out, or do not "
                 "whiten");
-  mixture = (parts.operatorInverseSqrt() * mixture).eval();
-  return size * parts.operatorSqrt();
+  const Vector deviations = variances.cwiseSqrt();
+  mixture = (directions * deviations.cwiseInverse().asDiagonal() * directions.transpose() * mixture).eval();
+  return size * directions * deviations.asDiagonal() * directions.transpose();
 }
 
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tasks/picture_checks.h"
+#include "media/picture_checks.h"
 
 namespace gsc {
 

@@ -1,4 +1,4 @@
-#include "tasks/tiff_check.h"
+#include "media/tiff_check.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "tasks/pnm.h"
+#include "media/pnm.h"
 
 #include "data/file_error.h"
 

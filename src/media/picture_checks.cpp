@@ -1,4 +1,4 @@
-#include "tasks/picture_checks.h"
+#include "media/picture_checks.h"
 
 #include <zlib.h>
 

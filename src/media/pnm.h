@@ -2,7 +2,7 @@
 
 #include <gsc/picture.h>
 
-#include "tasks/picture_checks.h"
+#include "media/picture_checks.h"
 
 namespace gsc {
 
