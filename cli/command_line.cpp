@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <stdexcept>
 
 #include "help.h"
+#include "word_parser.h"
 
 namespace gsc::cli {
 namespace {
@@ -41,7 +42,7 @@ std::vector<std::string> flags_of(Command command) {
 
 std::string help_of(Command command) { return fmt::format("gsc {} --help", text_of(command).name); }
 
-/// What CLI11 could not place: options nobody declared, arguments nobody expected.
+/// Words that nobody expected.
 [[noreturn]] void refuse(Command command, const std::vector<std::string>& words) {
   const auto is_option = [](const std::string& word) { return word.size() > 1 && word.front() == '-'; };
   const auto first = std::find_if(words.begin(), words.end(), is_option);
@@ -79,43 +80,26 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 }
 
 CommandLine::CommandLine(Command command, std::vector<std::string> words) {
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  const CLI::Option* help_flag = app.add_flag("-h,--help");
-  std::vector<std::pair<const Option*, CLI::Option*>> parsed;
-  for (const Option* option : options_of(command)) {
-    CLI::Option* flag = option->is_switch() ? app.add_flag(flag_names(*option)) : app.add_option(flag_names(*option));
-    if (option->several)
-      flag->expected(-1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    else
-      flag->take_last();
-    parsed.emplace_back(option, flag);
-  }
-
-  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  const std::vector<const Option*> options = options_of(command);
+  std::vector<Flag> flags;
+  for (const Option* option : options) flags.push_back({flag_names(*option), !option->is_switch(), option->several});
+  ParsedWords parsed;
   try {
-    app.parse(words);
-  } catch (const CLI::ArgumentMismatch& error) {
-    const std::string text = error.what();  // "--name: ..."
-    throw UsageError(fmt::format("{} needs a value; see {}", text.substr(0, text.find(':')), help_of(command)));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+    parsed = parse_words(flags, std::move(words));
+  } catch (const std::runtime_error& error) {
+    throw UsageError(fmt::format("{}; see {}", error.what(), help_of(command)));
   }
-  if (help_flag->count() > 0) {
-    help = true;
-    return;
-  }
-  if (app.remaining_size() > 0) refuse(command, app.remaining());
+  help = parsed.help;
+  if (help) return;
+  if (!parsed.extras.empty()) refuse(command, parsed.extras);
 
-  for (const auto& [option, flag] : parsed) {
-    if (flag->count() > 0) values_.emplace_back(option, flag->results());
-  }
+  for (std::size_t i = 0; i < options.size(); ++i)
+    if (!parsed.values[i].empty()) values_.emplace_back(options[i], parsed.values[i]);
   const auto config =
       std::find_if(values_.begin(), values_.end(), [](const auto& v) { return v.first->name == "config"; });
   if (config != values_.end()) read_config(command, std::string(config->second.back()));
   apply(settings);
-  for (const Option* option : options_of(command)) {
+  for (const Option* option : options) {
     if (!option->required || given(option->name)) continue;
     const std::string name = option->positional ? option->value : fmt::format("-{} {}", option->letter, option->value);
     throw UsageError(fmt::format("{} is missing ({}); see {}", name, option->help, help_of(command)));
@@ -128,35 +112,35 @@ void CommandLine::read_config(Command command, const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
     throw UsageError(fmt::format("config: {} is not a file that can be read", path));
-  std::vector<CLI::ConfigItem> items;
+  std::vector<ConfigLine> lines;
   try {
-    items = CLI::ConfigTOML().from_file(path);
-  } catch (const CLI::Error& error) {
+    lines = parse_config(path);
+  } catch (const std::runtime_error& error) {
     throw UsageError(fmt::format("config: {}: {}", path, error.what()));
   }
-  std::stable_partition(items.begin(), items.end(), [](const CLI::ConfigItem& item) { return !item.parents.empty(); });
+  std::stable_partition(lines.begin(), lines.end(), [](const ConfigLine& line) { return !line.section.empty(); });
 
   const std::vector<Option>& table = option_table();
   const std::vector<const Option*> options = options_of(command);
-  for (const CLI::ConfigItem& item : items) {
-    if (!item.parents.empty() && section_of(path, item.parents.front()) != command) continue;
-    if (item.name == "++" || item.name == "--") continue;  // where a section begins and ends
-    std::string key = item.name;
+  for (const ConfigLine& line : lines) {
+    if (!line.section.empty() && section_of(path, line.section) != command) continue;
+    if (line.key.empty()) continue;
+    std::string key = line.key;
     std::replace(key.begin(), key.end(), '_', '-');
     const auto is_named = [&](const auto& option) { return option.name == key; };
     const auto found = std::find_if(options.begin(), options.end(), [&](const Option* o) { return is_named(*o); });
     if (found == options.end() || key == "config") {
-      if (item.parents.empty() && key != "config" && std::any_of(table.begin(), table.end(), is_named)) continue;
+      if (line.section.empty() && key != "config" && std::any_of(table.begin(), table.end(), is_named)) continue;
       std::vector<std::string> names;
       for (const Option* option : options) names.push_back(option->name);
-      throw UsageError(fmt::format("{}: unknown key '{}'{}", path, item.name, suggestion(key, names)));
+      throw UsageError(fmt::format("{}: unknown key '{}'{}", path, line.key, suggestion(key, names)));
     }
-    if (item.inputs.size() != 1 && !((*found)->several && !item.inputs.empty()))
-      throw UsageError(fmt::format("{}: '{}' has {} values; one is expected", path, item.name, item.inputs.size()));
+    if (line.values.size() != 1 && !((*found)->several && !line.values.empty()))
+      throw UsageError(fmt::format("{}: '{}' has {} values; one is expected", path, line.key, line.values.size()));
     if (given(key)) continue;
-    values_.emplace_back(*found, item.inputs);
+    values_.emplace_back(*found, line.values);
     try {
-      (*found)->set(settings, item.inputs);
+      (*found)->set(settings, line.values);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}", path, error.what()));
     }

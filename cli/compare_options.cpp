@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace gsc::cli {
 namespace {
@@ -27,11 +28,7 @@ Option joined(const Option& data, const Option& picture) {
   if (data.value == picture.value) row.help = data.help;
   const std::string usual = data.default_text(kFit), of_pictures = picture.default_text(kDenoise);
   row.if_left_out = usual == of_pictures ? usual : fmt::format("{}; pictures: {}", usual, of_pictures);
-  row.set = [set_data = data.set, set_picture = picture.set](Settings& settings,
-                                                             const std::vector<std::string>& texts) {
-    set_picture(settings, texts);
-    set_data(settings, texts);
-  };
+  row.fields.push_back(data.fields.front());
   return row;
 }
 

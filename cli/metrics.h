@@ -3,6 +3,7 @@
 
 #include <gsc/data.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "options.h"

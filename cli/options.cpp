@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compare_options.h"
-#include "option_values.h"
+#include "option_row.h"
 
 namespace gsc::cli {
 namespace {
@@ -12,74 +12,8 @@ constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Infere
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
                      *kWrite = "What to write", *kRun = "Run";
 
-template <class T>
-struct Inner {
-  using Type = T;
-};
-template <class T>
-struct Inner<std::optional<T>> {
-  using Type = T;
-};
-
-template <class T>
-inline constexpr bool kIsList = false;
-template <class T>
-inline constexpr bool kIsList<std::vector<T>> = true;
-
-/// A row of the table in the making.
-struct Row : Option {
-  Row argument() {
-    positional = true;
-    return *this;
-  }
-  Row needed(std::string short_name = "") {
-    required = true;
-    letter = std::move(short_name);
-    return *this;
-  }
-  Row short_form(std::string short_name) {
-    letter = std::move(short_name);
-    return *this;
-  }
-  Row left_out(std::string text) {
-    if_left_out = std::move(text);
-    return *this;
-  }
-  Row as_learned() {
-    from_model = true;
-    return *this;
-  }
-};
-
-/// `members` lead from Settings to the field; everything else follows from the field's type.
-template <class... Members>
-Row row(std::string name, std::string value, unsigned commands, std::string group, std::string help,
-        Members... members) {
-  const auto field = [members...](auto& settings) -> auto& { return (settings.*....*members); };
-  using Value = typename Inner<std::remove_reference_t<decltype(field(std::declval<Settings&>()))>>::Type;
-  Row result;
-  if constexpr (std::is_enum_v<Value>) value = joined_words<Value>("|");
-  result.name = name;
-  result.value = std::move(value);
-  result.commands = commands;
-  result.group = std::move(group);
-  result.help = std::move(help);
-  result.several = kIsList<Value>;
-  result.set = [name, field](Settings& settings, const std::vector<std::string>& texts) {
-    if constexpr (kIsList<Value>) {
-      field(settings).clear();
-      for (const std::string& text : texts)
-        field(settings).push_back(parse_value<typename Value::value_type>(name, text));
-    } else {
-      field(settings) = parse_value<Value>(name, texts.back());
-    }
-  };
-  result.get = [field](const Settings& settings) { return value_json(field(settings)); };
-  return result;
-}
-
 // Arguments of a command are taken in the order of their rows.
-std::vector<Option> make_table() {
+Rows make_table() {
   using S = Settings;
   using F = FitOptions;
   using I = InferenceOptions;
@@ -367,19 +301,52 @@ std::string_view to_string(PixelDepth depth) {
 
 std::string_view to_string(ChannelsIn channels_in) { return channels_in == ChannelsIn::rows ? "rows" : "columns"; }
 
+const Settings& usual_settings() {
+  static const Settings usual;
+  return usual;
+}
+
+Rows::Rows(std::initializer_list<Row> rows) {
+  options.reserve(rows.size());
+  for (const Row& row : rows) {
+    Option& option = options.emplace_back();
+    option.name = row.name;
+    option.value = row.value;
+    option.commands = row.commands;
+    option.group = row.group;
+    option.help = row.help;
+    option.fields = {row.field};
+    option.letter = row.letter;
+    option.positional = row.positional;
+    option.several = row.field.type->several;
+    option.required = row.required;
+    option.if_left_out = row.if_left_out;
+    option.from_model = row.from_model;
+  }
+}
+
+void Option::set(Settings& settings, const std::vector<std::string>& texts) const {
+  for (const FieldPlace& field : fields)
+    field.type->set(reinterpret_cast<char*>(&settings) + field.offset, name, texts);
+}
+
+Json Option::get(const Settings& settings) const {
+  return fields.front().type->get(reinterpret_cast<const char*>(&settings) + fields.front().offset);
+}
+
 std::string Option::default_text(Command command) const {
   if (required) return "required";
   if (from_model && command == kInfer) return "as the model was learned";
   if (!if_left_out.empty()) return if_left_out;
   if (is_switch()) return "";
-  const Json usual = get(Settings{});
+  const Json usual = get(usual_settings());
   if (usual.is_null()) return "";
   if (usual.is_number_float()) return fmt::format("{:g}", usual.get<double>());
   return usual.is_string() ? usual.get<std::string>() : usual.dump();
 }
 
 const std::vector<Option>& option_table() {
-  static const std::vector<Option> table = with_compare_rows(make_table());
+  static const std::vector<Option> table = with_compare_rows(make_table().options);
   return table;
 }
 

@@ -5,8 +5,8 @@
 #include <gsc/denoise.h>
 #include <gsc/fit.h>
 
-#include <functional>
-#include <nlohmann/json.hpp>
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -112,24 +112,32 @@ struct Settings {
   bool quiet = false;
 };
 
+struct FieldType;  // option_row.h
+
+/// A field of Settings: of what type it is, and how many bytes from the beginning of Settings.
+struct FieldPlace {
+  const FieldType* type = nullptr;
+  std::size_t offset = 0;
+};
+
 struct Option {
   std::string name;   ///< --name on the command line, name in the config file
   std::string value;  ///< what stands for the value in help; empty for a switch
   unsigned commands = 0;
-  std::string group;  ///< heading in help
-  std::string help;   ///< one line
-  /// Takes the last of the texts, or all if the option takes several. Throws UsageError if one is not a value of the
-  /// option's type.
-  std::function<void(Settings&, const std::vector<std::string>&)> set;
-  std::function<Json(const Settings&)> get;
-
-  std::string letter;       ///< short form, as in -o
-  bool positional = false;  ///< an argument, given without its name
-  bool several = false;     ///< may be given more than once, and all count
+  std::string group;               ///< heading in help
+  std::string help;                ///< one line
+  std::vector<FieldPlace> fields;  ///< where the value goes; of all rows but some of compare's just one
+  std::string letter;              ///< short form, as in -o
+  bool positional = false;         ///< an argument, given without its name
+  bool several = false;            ///< may be given more than once, and all count
   bool required = false;
   std::string if_left_out;  ///< where the default is not just a value
   bool from_model = false;  ///< infer takes it from the model file if left out
 
+  /// Takes the last of the texts, or all if the option takes several. Throws UsageError if one is not a value of the
+  /// option's type.
+  void set(Settings& settings, const std::vector<std::string>& texts) const;
+  Json get(const Settings& settings) const;
   bool is_switch() const { return value.empty(); }
   /// What happens when the option is not given, for help; may be empty.
   std::string default_text(Command command) const;
