@@ -98,21 +98,25 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return result;
 }
 
+std::string about_text() {
+  return "gsc learns spike-and-slab sparse codes: data points are sums of few basis functions, each on or off and with "
+         "an amplitude of its own, plus noise. Learning is truncated EM.";
+}
+
+std::string first_try() {
+  return "  gsc sample --generator bars --latents 10 -n 1000 -o bars.npy\n"
+         "  gsc fit bars.npy -o model.h5 --latents 10 --candidates 5 --max-active 4\n"
+         "  gsc info model.h5\n"
+         "  gsc infer model.h5 bars.npy -o codes.npz\n";
+}
+
 std::string general_help() {
-  std::string help =
-      "gsc learns spike-and-slab sparse codes: data points are sums of few basis functions, each on or off and with "
-      "an\n"
-      "amplitude of its own, plus noise. Learning is truncated EM.\n\n"
-      "Usage: gsc COMMAND ...\n\n";
+  std::string help = wrapped(about_text(), 0) + "\nUsage: gsc COMMAND ...\n\n";
   for (const CommandText& text : command_texts())
     help += fmt::format("  gsc {:<8} {:<33} {}\n", text.name, text.arguments, text.title);
+  help += "\nA first try, without data of your own:\n\n" + first_try();
   help +=
-      "\nA first try, without data of your own:\n\n"
-      "  gsc sample --generator bars --latents 10 -n 1000 -o bars.npy\n"
-      "  gsc fit bars.npy -o model.h5 --latents 10 --candidates 5 --max-active 4\n"
-      "  gsc info model.h5\n"
-      "  gsc infer model.h5 bars.npy -o codes.npz\n\n"
-      "gsc COMMAND --help lists the options of a command, gsc --version tells the version.\n"
+      "\ngsc COMMAND --help lists the options of a command, gsc --version tells the version.\n"
       "Exit codes: 0 done, 1 failure, 2 wrong usage, 130 interrupted.\n";
   return help;
 }

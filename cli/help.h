@@ -24,6 +24,10 @@ const CommandText& text_of(Command command);
 /// begin. Ends the last line.
 std::string wrapped(const std::string& text, std::size_t indent);
 
+/// What the program is, and how to see it work without data: for help and man page.
+std::string about_text();
+std::string first_try();
+
 std::string general_help();
 std::string command_help(Command command);
 std::string options_markdown();

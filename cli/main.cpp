@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "help.h"
+#include "pages.h"
 #include "program_team.h"
 
 namespace {
@@ -68,6 +69,10 @@ int dispatch(std::vector<std::string> words, std::string& name) {
   }
   if (first == "options-markdown") {  // for docs/cli.md
     fmt::print("{}", options_markdown());
+    return kDone;
+  }
+  if (first == "make-pages" && words.size() == 3) {  // FOLDER DATE; for the build
+    make_pages(words[1], {GSC_VERSION, words[2]});
     return kDone;
   }
   std::vector<std::string> names;

@@ -60,7 +60,7 @@ struct Row {
   std::string_view group, help;
   FieldPlace field;
 
-  std::string_view letter = {}, if_left_out = {};
+  std::string_view letter = {}, if_left_out = {}, extensions = {}, more_extensions = {};
   bool positional = false, required = false, from_model = false;
 
   Row argument() {
@@ -82,6 +82,12 @@ struct Row {
   }
   Row as_learned() {
     from_model = true;
+    return *this;
+  }
+  /// For completion, where VALUE does not end in an extension: those of the files it is likely to be, "png tif".
+  Row files(std::string_view likely, std::string_view also = "") {
+    extensions = likely;
+    more_extensions = also;
     return *this;
   }
 };

@@ -1,6 +1,8 @@
 #include "options.h"
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "compare_options.h"
 #include "option_row.h"
@@ -11,6 +13,15 @@ namespace {
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
                      *kWrite = "What to write", *kRun = "Run";
+
+// Extensions of files that completion offers.
+constexpr const char *kTables = "npy npz csv tsv mat h5", *kImages = "png tif tiff jpg jpeg pgm ppm",
+                     *kSounds = "wav flac ogg oga opus aif aiff au snd caf w64 rf64 mp3";
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  return {std::istream_iterator<std::string>(stream), {}};
+}
 
 // Arguments of a command are taken in the order of their rows.
 Rows make_table() {
@@ -34,14 +45,23 @@ Rows make_table() {
   const auto compare = &S::compare;
   const unsigned both = kFit | kInfer;
   return {
-      row("model", "MODEL", kInfer | kReport, kFiles, "model file written by gsc fit", &S::model).argument().needed(),
+      row("model", "MODEL", kInfer | kReport, kFiles, "model file written by gsc fit", &S::model)
+          .argument()
+          .needed()
+          .files("h5"),
       row("output", "FILE.html", kReport, kFiles, "where the page goes", &S::output).needed("o"),
-      row("model", "MODEL", kSample, kFiles, "model file to draw from; or use --generator", &S::model).argument(),
-      row("file", "FILE", kInfo, kFiles, "a model file, or a table of numbers", &S::model).argument().needed(),
+      row("model", "MODEL", kSample, kFiles, "model file to draw from; or use --generator", &S::model)
+          .argument()
+          .files("h5"),
+      row("file", "FILE", kInfo, kFiles, "a model file, or a table of numbers", &S::model)
+          .argument()
+          .needed()
+          .files(kTables),
       row("data", "DATA", both, kFiles,
           "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.h5:/path", &S::data)
           .argument()
-          .needed(),
+          .needed()
+          .files(kTables),
       row("name", "NAME", kReproduce, kFiles, "an experiment of the paper; list shows them, all runs them all",
           reproduce, &R::name)
           .argument()
@@ -58,38 +78,50 @@ Rows make_table() {
           "what the methods work on: a table of numbers as gsc fit takes it, or a picture (by its extension)", compare,
           &C::input)
           .argument()
-          .needed(),
+          .needed()
+          .files(kTables, kImages),
       row("output", "FILE.json", kCompare, kFiles, "write all figures as JSON; - is standard output", &S::output)
           .short_form("o"),
       row("truth", "W", kCompare, kFiles,
           "of a table: the basis it was generated with (dimensions x latents, equal), for the Amari index", compare,
-          &C::truth),
+          &C::truth)
+          .files(kTables),
       row("mixture", "MIX...", kSeparate, kFiles,
           "the channels: a table as gsc fit takes it, a sound file of several channels, or several mono sound files",
           separate, &P::files)
           .argument()
-          .left_out("see --sources"),
+          .left_out("see --sources")
+          .files(kTables, kSounds),
       row("picture", "IN", kDenoise, kFiles, "the noisy picture: PNG, TIFF, JPEG, PGM or PPM", denoise, &N::picture)
           .argument()
-          .needed(),
+          .needed()
+          .files(kImages),
       row("output", "OUT", kDenoise, kFiles, "where the denoised picture goes: .png, .tif, .jpg, .pgm or .ppm",
           &S::output)
-          .needed("o"),
+          .needed("o")
+          .files(kImages),
       row("std", "FILE", kDenoise, kFiles, "also write each pixel's posterior standard deviation; .tif keeps fractions",
-          denoise, &N::std),
+          denoise, &N::std)
+          .files(kImages),
       row("clean", "REF", kDenoise | kCompare, kFiles, "the clean picture, if known: PSNR and SSIM are told", denoise,
-          &N::clean),
+          &N::clean)
+          .files(kImages),
       row("keep-noisy", "FILE", kDenoise, kFiles, "with --add-noise: also write the noisy picture", denoise,
-          &N::keep_noisy),
+          &N::keep_noisy)
+          .files(kImages),
       row("output", "MODEL.h5", kFit, kFiles, "where the learned model goes", &S::output).needed("o"),
-      row("output", "OUT", kInfer, kFiles, "where the posterior goes: .npz or .h5", &S::output).needed("o"),
+      row("output", "OUT", kInfer, kFiles, "where the posterior goes: .npz or .h5", &S::output)
+          .needed("o")
+          .files("npz h5"),
       row("output", "OUT", kSample, kFiles, "where the data goes: .npy, .npz, .csv, .tsv or .h5", &S::output)
-          .needed("o"),
+          .needed("o")
+          .files("npy npz csv tsv h5"),
       row("output", "DIR", kSeparate, kFiles,
           "folder for sources.npy, mixing.npy, model.h5, metrics.json and sound; made if missing", &S::output)
           .needed("o"),
       row("sources", "REF", kSeparate, kFiles,
-          "an experiment instead of MIX: mix these known sources, separate them, and compare", separate, &P::sources),
+          "an experiment instead of MIX: mix these known sources, separate them, and compare", separate, &P::sources)
+          .files(kTables, kSounds),
       row("checkpoint", "FILE.h5", kFit, kFiles, "save the state of learning here now and then, and on Ctrl-C",
           &S::checkpoint),
       row("checkpoint-every", "K", kFit, kFiles, "iterations between two checkpoints", &S::checkpoint_every),
@@ -322,6 +354,8 @@ Rows::Rows(std::initializer_list<Row> rows) {
     option.required = row.required;
     option.if_left_out = row.if_left_out;
     option.from_model = row.from_model;
+    option.extensions = words_of(row.extensions);
+    for (std::string& more : words_of(row.more_extensions)) option.extensions.push_back(std::move(more));
   }
 }
 

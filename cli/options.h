@@ -131,8 +131,9 @@ struct Option {
   bool positional = false;         ///< an argument, given without its name
   bool several = false;            ///< may be given more than once, and all count
   bool required = false;
-  std::string if_left_out;  ///< where the default is not just a value
-  bool from_model = false;  ///< infer takes it from the model file if left out
+  std::string if_left_out;              ///< where the default is not just a value
+  bool from_model = false;              ///< infer takes it from the model file if left out
+  std::vector<std::string> extensions;  ///< of the files that completion offers; none: all of them
 
   /// Takes the last of the texts, or all if the option takes several. Throws UsageError if one is not a value of the
   /// option's type.
