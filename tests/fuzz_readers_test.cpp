@@ -80,13 +80,13 @@ Bytes damage(Bytes bytes, std::mt19937_64& random) {
 }
 
 /// Opens and reads everything; true if that worked.
-bool survives(const std::filesystem::path& path, bool model) {
+bool survives(const std::filesystem::path& path, bool model, const std::string& array = "") {
   try {
     if (model) {
       load_model(path);
       return true;
     }
-    const auto data = open_data(path.string());
+    const auto data = open_data(path.string() + array);
     EXPECT_GT(data->rows(), 0);
     EXPECT_GT(data->cols(), 0);
     constexpr Index kBlock = 16;
@@ -105,6 +105,7 @@ struct Injuries {
   /// Numbers take up to 8 times the file as doubles; where they may be packed, zlib makes at most 1032 out of one.
   std::size_t growth = 16;
   bool model = false;
+  std::string array = "";  ///< what is read, as ":name"; empty: the only table
 };
 constexpr std::size_t kPacked = 8 * 1032;
 
@@ -112,7 +113,7 @@ constexpr std::size_t kPacked = 8 * 1032;
 void expect_robust(const std::filesystem::path& path, const Injuries& injuries) {
   constexpr std::size_t kSlack = 1 << 20;
   const Bytes whole = read_file(path);
-  ASSERT_TRUE(survives(path, injuries.model));
+  ASSERT_TRUE(survives(path, injuries.model, injuries.array));
   const auto victim = path.parent_path() / ("damaged" + path.extension().string());
   std::mt19937_64 random(20240601);
   const char* const factor = std::getenv("GSC_FUZZ_FACTOR");
@@ -124,7 +125,7 @@ void expect_robust(const std::filesystem::path& path, const Injuries& injuries) 
     std::filesystem::remove(victim);  // rewriting a file in place makes some file systems wait for the disk
     write_file(victim, bytes);
     largest_allocation = 0;
-    rejected += survives(victim, injuries.model) ? 0 : 1;
+    rejected += survives(victim, injuries.model, injuries.array) ? 0 : 1;
     ASSERT_LE(largest_allocation, injuries.growth * bytes.size() + kSlack) << path.filename() << ", injury " << i;
   }
   EXPECT_GT(rejected, count / 20) << "hardly any damage was noticed; is the file what it should be?";
@@ -177,6 +178,14 @@ TEST_F(DamagedFiles, MatlabVersion5) {
     expect_robust(path, {3000, kPacked});
     write_mat(path, version, Matrix::Zero(200, 30));  // packs well, so sizes in the file are far from those in memory
     expect_robust(path, {300, kPacked});
+  }
+}
+
+TEST_F(DamagedFiles, MatlabStructures) {
+  const auto path = folder / "a.mat";
+  for (const MatVersion version : {MatVersion::v5, MatVersion::v5_packed, MatVersion::v73}) {
+    write_eeglab(path, version, example(9, 3));
+    expect_robust(path, {2000, kPacked, false, ":EEG.data"});
   }
 }
 

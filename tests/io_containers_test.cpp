@@ -50,6 +50,37 @@ TEST_P(Matlab, OtherKindsAreRefusedByName) {
   EXPECT_SAYS(open_error(path() + ":text"), GetParam() == MatVersion::v73 ? "char" : "text");
 }
 
+TEST_P(Matlab, FieldsOfStructures) {
+  const Matrix x = example(4, 60);
+  const std::string eeg = (folder / "rest.set").string();
+  write_eeglab(eeg, GetParam(), x);
+  EXPECT_EQ(read_all(eeg + ":EEG.data"), x);
+  EXPECT_EQ(read_all(eeg + ":/EEG/data"), x);
+  EXPECT_EQ(open_data(eeg + ":EEG.data")->name(), eeg + ":EEG.data");
+  EXPECT_EQ(read_all(eeg + ":EEG.etc.weights"), Matrix::Identity(2, 2));
+  EXPECT_EQ(read_all(eeg + ":EEG.srate"), Matrix::Constant(1, 1, 250));
+
+  // Whatever is asked for instead, the message says what can be read, the largest first.
+  for (const std::string wanted : {"", ":EEG", ":EEG.dat", ":EGG"}) {
+    const std::string message = open_error(eeg + wanted);
+    EXPECT_SAYS(message, eeg);
+    EXPECT_SAYS(message,
+                "fields that can be read: EEG.data (4 x 60 double), EEG.etc.weights (2 x 2 double), EEG.srate");
+  }
+  EXPECT_SAYS(open_error(eeg), "as in " + eeg + ":EEG.data");
+  EXPECT_SAYS(open_error(eeg + ":EEG"), "is a structure, so name a field, as in " + eeg + ":EEG.data");
+  EXPECT_SAYS(open_error(eeg + ":EEG.dat"), "holds no field 'EEG.dat'");
+  EXPECT_SAYS(open_error(eeg + ":EEG.data.x"), "not a structure");
+  EXPECT_SAYS(open_error(eeg + ":EEG.setname"), "MATLAB");
+  // In version 7.3 the fields of such an array are lists of references.
+  EXPECT_SAYS(open_error(eeg + ":EEG.chanlocs.theta"),
+              GetParam() == MatVersion::v73 ? "references" : "array of 1 x 2 structures");
+
+  write_eeglab(eeg, GetParam(), x, "rest.fdt");
+  const std::string elsewhere = open_error(eeg + ":EEG.data");
+  for (const char* part : {"'rest.fdt'", "another file", "onefile"}) EXPECT_SAYS(elsewhere, part);
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, Matlab, ::testing::Values(MatVersion::v5, MatVersion::v5_packed, MatVersion::v73),
                          [](const auto& test) {
                            return test.param == MatVersion::v5          ? "v5"
@@ -179,7 +210,8 @@ TEST_F(Hdf5, DamagedNumbersFailTheirChecksum) {
 }
 
 TEST_F(Hdf5, ErrorsSayWhatIsThere) {
-  EXPECT_SAYS(open_error(write_file(folder / "b.hdf5", "not HDF5").string()), "cannot be read as HDF5");
+  EXPECT_SAYS(open_error(write_file(folder / "b.hdf5", "not HDF5").string()),
+              "is not HDF5: by its first bytes it is text");
   write_hdf5(path(), example(2, 2));
   EXPECT_SAYS(open_error(path() + ":/absent"), "/group/x");
   EXPECT_SAYS(open_error(path() + ":/group"), "is a group");

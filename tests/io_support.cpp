@@ -118,6 +118,37 @@ void write_mat(const std::filesystem::path& path, MatVersion version, const Matr
   Mat_Close(file);
 }
 
+void write_eeglab(const std::filesystem::path& path, MatVersion version, const Matrix& x, const std::string& data) {
+  mat_t* const file = Mat_CreateVer(path.c_str(), nullptr, version == MatVersion::v73 ? MAT_FT_MAT73 : MAT_FT_MAT5);
+  ASSERT_NE(file, nullptr);
+  const auto matrix = [](const char* name, Eigen::MatrixXd columns) {
+    std::size_t shape[2] = {static_cast<std::size_t>(columns.rows()), static_cast<std::size_t>(columns.cols())};
+    return Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shape, columns.data(), 0);
+  };
+  const auto text = [](const char* name, std::string letters) {
+    std::size_t shape[2] = {1, letters.size()};
+    return Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UINT8, 2, shape, letters.data(), 0);
+  };
+  const auto structure = [](const char* name, std::size_t count, std::vector<const char*> fields) {
+    std::size_t shape[2] = {1, count};
+    return Mat_VarCreateStruct(name, 2, shape, fields.data(), static_cast<unsigned>(fields.size()));
+  };
+  matvar_t* const eeg = structure("EEG", 1, {"srate", "setname", "data", "etc", "chanlocs"});
+  Mat_VarSetStructFieldByName(eeg, "srate", 0, matrix("srate", Eigen::MatrixXd::Constant(1, 1, 250)));
+  Mat_VarSetStructFieldByName(eeg, "setname", 0, text("setname", "rest"));
+  Mat_VarSetStructFieldByName(eeg, "data", 0, data.empty() ? matrix("data", x) : text("data", data));
+  matvar_t* const etc = structure("etc", 1, {"weights"});
+  Mat_VarSetStructFieldByName(etc, "weights", 0, matrix("weights", Eigen::Matrix2d::Identity()));
+  Mat_VarSetStructFieldByName(eeg, "etc", 0, etc);
+  matvar_t* const places = structure("chanlocs", 2, {"theta"});
+  for (std::size_t i = 0; i < 2; ++i)
+    Mat_VarSetStructFieldByName(places, "theta", i, matrix("theta", Eigen::MatrixXd::Constant(1, 1, 30)));
+  Mat_VarSetStructFieldByName(eeg, "chanlocs", 0, places);
+  EXPECT_EQ(Mat_VarWrite(file, eeg, version == MatVersion::v5_packed ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE), 0);
+  Mat_VarFree(eeg);
+  Mat_Close(file);
+}
+
 void write_hdf5(const std::filesystem::path& path, const Matrix& x, const Hdf5Layout& layout) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t group = H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);

@@ -46,6 +46,11 @@ enum class MatVersion { v5, v5_packed, v73 };
 /// Written by matio: `x` (the matrix) and, if asked for, variables of the kinds that are not tables.
 void write_mat(const std::filesystem::path& path, MatVersion version, const Matrix& x, bool other_kinds = false);
 
+/// Written by matio, as EEGLAB does: the structure EEG with srate (a number), setname (text), data (the matrix), etc
+/// (a structure with `weights`, 2 x 2) and chanlocs (an array of two structures). A text for `data` instead of the
+/// matrix, if not empty, is what EEGLAB writes where the numbers are in another file.
+void write_eeglab(const std::filesystem::path& path, MatVersion version, const Matrix& x, const std::string& data = "");
+
 struct Hdf5Layout {
   Index chunk_rows = 0;  ///< 0: in one piece
   Index chunk_cols = 0;

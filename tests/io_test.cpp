@@ -148,7 +148,7 @@ TEST_F(Files, NpyErrorsNameFileAndProblem) {
   EXPECT_SAYS(error("{'descr': '<f8', 'shape': (1,), }", eight), "damaged");
   EXPECT_SAYS(open_error(npy(dictionary("<f8", "(1,)"), eight, 9)), "version 9");
   EXPECT_SAYS(open_error(write_file(folder / "b.npy", "hello").string()), "is not a .npy");
-  EXPECT_SAYS(open_error(write_file(folder / "b.npy", "").string()), "is not a .npy");
+  EXPECT_SAYS(open_error(write_file(folder / "b.npy", "").string()), "is empty");
 }
 
 TEST_F(Files, CsvForms) {
@@ -175,7 +175,7 @@ TEST_F(Files, CsvErrorsNameLineAndColumn) {
   EXPECT_SAYS(open_error(csv("1,5;2,5\n")), "a.csv:1: column 1: '1,5'");
   EXPECT_SAYS(open_error(csv("1,1e999\n")), "'1e999' is beyond");
   EXPECT_SAYS(open_error(csv("1,2\n3,4x\n")), "'4x'");
-  EXPECT_SAYS(open_error(csv("")), "no rows of numbers");
+  EXPECT_SAYS(open_error(csv("")), "is empty");
   EXPECT_SAYS(open_error(csv("a,b\n")), "no rows of numbers");
   EXPECT_SAYS(open_error(csv("\xFF\xFE"
                              "1")),

@@ -7,6 +7,7 @@
 
 #include "data/elements.h"
 #include "data/file_error.h"
+#include "data/file_kind.h"
 #include "data/mapped_file.h"
 
 namespace gsc {
@@ -65,7 +66,7 @@ class Parser {
       }
       parse_row(line, values);
     }
-    if (columns_ == 0) fail(name_, "holds no rows of numbers");
+    if (columns_ == 0) fail(name_, "holds no rows of numbers; one row of numbers per line is expected");
     return columns_;
   }
 
@@ -131,15 +132,22 @@ class Parser {
 }  // namespace
 
 std::unique_ptr<Data> open_csv(const std::filesystem::path& path, bool tabs) {
-  const MappedFile file(path);
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  return parse_csv(MappedFile(path).bytes(), tabs, path.string());
+}
+
+std::unique_ptr<Data> parse_csv(std::span<const std::byte> bytes_of_text, bool tabs, const std::string& name) {
+  const RecognisedFile found = recognise(bytes_of_text.first(std::min<std::size_t>(bytes_of_text.size(), 520)));
+  if (found.kind == FileKind::empty) fail(name, "is empty; one row of numbers per line is expected");
+  if (found.kind != FileKind::text && found.kind != FileKind::unknown)
+    fail(name, "is not a table in text but {}; give the file the extension of its format", found.words);
+  const std::string_view text(reinterpret_cast<const char*>(bytes_of_text.data()), bytes_of_text.size());
   auto values = std::make_shared<std::vector<double>>();
-  const std::size_t columns = Parser(text, path.string(), tabs).parse_all(*values);
+  const std::size_t columns = Parser(text, name, tabs).parse_all(*values);
   const auto* const bytes = reinterpret_cast<const std::byte*>(values->data());
   ArrayData::Layout layout;
   layout.rows = static_cast<Index>(values->size() / columns);
   layout.cols = static_cast<Index>(columns);
-  return std::make_unique<ArrayData>(std::move(values), bytes, layout, path.string());
+  return std::make_unique<ArrayData>(std::move(values), bytes, layout, name);
 }
 
 }  // namespace gsc

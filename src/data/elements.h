@@ -43,6 +43,12 @@ class ArrayData final : public Data {
   ArrayData(std::shared_ptr<const void> owner, const std::byte* values, Layout layout, std::string name)
       : owner_(std::move(owner)), values_(values), layout_(layout), name_(std::move(name)) {}
 
+  /// The same numbers with rows and columns exchanged. Nothing is copied.
+  std::unique_ptr<Data> transposed() const {
+    return std::make_unique<ArrayData>(owner_, values_,
+                                       Layout{layout_.cols, layout_.rows, layout_.type, !layout_.column_major}, name_);
+  }
+
   Index rows() const override { return layout_.rows; }
   Index cols() const override { return layout_.cols; }
   void read(Index first, Eigen::Ref<Matrix> block) const override;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "data/file_error.h"
+#include "data/file_kind.h"
 #include "data/hdf5_driver.h"
 
 namespace gsc::hdf5 {
@@ -114,7 +115,12 @@ File open_file(const std::filesystem::path& path) {
   file.size = std::filesystem::file_size(path, error);
   if (error) fail(file.name, "cannot be opened: {}", error.message());
   file.id = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
-  if (!file.id) fail(file.name, "cannot be read as HDF5: it is damaged, cut off, or of another format");
+  if (!file.id) {
+    const RecognisedFile found = recognise(path);
+    if (found.kind == FileKind::hdf5 || found.kind == FileKind::matlab || found.kind == FileKind::unknown)
+      fail(file.name, "cannot be read as HDF5: it is damaged, cut off, or of another format; write or copy it again");
+    fail(file.name, "is not HDF5: by its first bytes it is {}", found.words);
+  }
   return file;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 
 namespace gsc {
 #pragma GCC visibility push(default)  // for the libraries that build on this one
@@ -13,6 +14,8 @@ class MappedFile {
   /// Throws Error if it cannot be opened or is not a regular file. A file that another program shortens while it is
   /// mapped ends the process with SIGBUS: that is the price of not copying it.
   explicit MappedFile(const std::filesystem::path& path);
+  /// An open file, which stays open. `name` is what messages call it.
+  MappedFile(int descriptor, const std::string& name) { map(descriptor, name); }
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -20,6 +23,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
  private:
+  void map(int descriptor, const std::string& name);
+
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -3,10 +3,11 @@
 //   file      128 bytes: text, version, byte order | element | element ...
 //   element   tag (type, size) | content;  type 14: a variable, 15: a packed element of type 14
 //   variable  flags and class | dimensions | name | numbers | imaginary parts;  each an element itself
+//   structure flags and class | dimensions | name | length of a field's name | names of all fields | a variable for
+//   each
 //
 // It is read here and not with matio, which hangs or crashes on damaged files. A variable that is not asked for is
-// skipped by its size, so nothing nested (cells, structures) is ever looked into. Version 7.3 is HDF5 with the
-// dimensions turned round.
+// skipped by its size.
 
 #include "data/mat.h"
 
@@ -14,62 +15,18 @@
 #include <bit>
 #include <cstring>
 #include <optional>
-#include <span>
-#include <vector>
+#include <string_view>
 
 #include "data/elements.h"
 #include "data/file_error.h"
-#include "data/hdf5.h"
 #include "data/inflate.h"
 #include "data/mapped_file.h"
+#include "data/mat_variable.h"
 
 namespace gsc {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-/// A variable as far as its head tells; enough to choose one.
-struct Variable {
-  std::string name;
-  std::string kind;                  // in words: "double", "cell array", ...
-  std::vector<std::uint64_t> shape;  // as MATLAB has it
-  bool table = false;                // a real numeric matrix
-  Bytes content;                     // version 5: the element's content, packed if `packed`
-  bool packed = false;
-};
-
-std::string describe(const Variable& variable) {
-  return fmt::format("{} ({}{}{})", variable.name, variable.shape.empty() ? "" : shape_text(variable.shape),
-                     variable.shape.empty() ? "" : " ", variable.kind);
-}
-
-/// The variable that is asked for, or the only matrix.
-const Variable& choose(const std::vector<Variable>& variables, const std::string& wanted, const std::string& file) {
-  std::vector<std::string> all;
-  const Variable* chosen = nullptr;
-  int matrices = 0;
-  for (const Variable& variable : variables) {
-    all.push_back(describe(variable));
-    matrices += variable.table ? 1 : 0;
-    const bool fits = wanted.empty() ? variable.table || variables.size() == 1 : variable.name == wanted;
-    if (fits && chosen == nullptr) chosen = &variable;
-  }
-  if (chosen == nullptr && wanted.empty()) fail(file, "holds no real numeric matrix; there are: {}", list_text(all));
-  if (chosen == nullptr) fail(file, "holds no variable {}; there are: {}", in_quotes(wanted), list_text(all));
-  if (wanted.empty() && matrices > 1)
-    fail(file, "holds {} matrices, so say which, as in {}:{}; there are: {}", matrices, file, chosen->name,
-         list_text(all));
-  const std::string where = fmt::format("{}:{}", file, chosen->name);
-  if (chosen->shape.size() > 2)
-    fail(where, "has {} dimensions ({}); a table has 2, so save reshape({}, n, []) in MATLAB", chosen->shape.size(),
-         shape_text(chosen->shape), chosen->name);
-  if (!chosen->table)
-    fail(where,
-         "is {} {}; only full matrices of real numbers can be read, so save it as one with full(), real() or "
-         "double() in MATLAB",
-         chosen->kind.find_first_of("aeiou") == 0 ? "an" : "a", chosen->kind);
-  return *chosen;
-}
 
 [[noreturn]] void damaged(const std::string& where) {
   fail(where, "the file is damaged or cut off; save it again from MATLAB");
@@ -119,15 +76,32 @@ class Cursor {
   const std::string& where_;
 };
 
+/// The letters of a short text (a name, say); others do not matter here.
+std::string parse_text(Cursor cursor) {
+  constexpr std::size_t kLongest = 1 << 12;
+  enum : std::uint32_t { kInt8 = 1, kUint8 = 2, kUint16 = 4, kUtf8 = 16 };
+  if (cursor.at_end()) return "";
+  const Element letters = cursor.next(true, true);
+  if (letters.content.size() > kLongest) return "";
+  const bool wide = letters.type == kUint16;
+  if (!wide && letters.type != kInt8 && letters.type != kUint8 && letters.type != kUtf8) return "";
+  std::string text;
+  for (const std::byte value : letters.content)
+    if (!wide || value != std::byte{0}) text += static_cast<char>(value);
+  return text;
+}
+
 /// Reads the head of a variable and leaves the cursor at its numbers.
-Variable parse_head(Cursor& cursor, bool swapped, const std::string& where) {
+MatVariable parse_head(Cursor& cursor, bool swapped, const std::string& where) {
   constexpr std::array<const char*, 18> kClasses = {
       "unknown", "cell array", "structure", "object", "text",   "sparse matrix", "double", "single",   "int8",
       "uint8",   "int16",      "uint16",    "int32",  "uint32", "int64",         "uint64", "function", "object"};
+  constexpr std::uint32_t kStructure = 2;
+  constexpr std::uint32_t kText = 4;
   constexpr std::uint32_t kFirstNumeric = 6;
   constexpr std::uint32_t kLastNumeric = 15;
   constexpr std::uint32_t kComplex = 0x0800;
-  Variable variable;
+  MatVariable variable;
   const Element flags = cursor.next(true);
   const std::uint32_t word = Cursor(flags.content, swapped, where).number(0);
   const std::uint32_t kind = word & 0xffU;
@@ -148,6 +122,9 @@ Variable parse_head(Cursor& cursor, bool swapped, const std::string& where) {
   const Element name = cursor.next(true);
   variable.name.assign(reinterpret_cast<const char*>(name.content.data()), name.content.size());
   variable.table = numeric && !complex && variable.shape.size() == 2;
+  const bool one = variable.shape == std::vector<std::uint64_t>{1, 1};
+  variable.structure = kind == kStructure && one;
+  if (kind == kText) variable.text = parse_text(cursor);
   return variable;
 }
 
@@ -179,12 +156,14 @@ std::optional<ElementType> element_type(std::uint32_t type, bool swapped) {
   }
 }
 
-std::vector<Variable> list_variables(Bytes elements, bool swapped, const std::string& file) {
+std::vector<MatVariable> list_variables(const std::shared_ptr<const MappedFile>& mapped, bool swapped,
+                                        const std::string& file) {
+  constexpr std::size_t kFileHeader = 128;
   constexpr std::size_t kHead = 1 << 14;  // flags, dimensions and name fit easily
   constexpr std::size_t kMost = 100000;
-  std::vector<Variable> variables;
+  std::vector<MatVariable> variables;
   std::vector<std::byte> head;
-  for (Cursor cursor(elements, swapped, file); !cursor.at_end();) {
+  for (Cursor cursor(mapped->bytes().subspan(kFileHeader), swapped, file); !cursor.at_end();) {
     const Element element = cursor.next(false);
     if (element.type != kMatrixElement && element.type != kPackedElement) damaged(file);
     const bool packed = element.type == kPackedElement;
@@ -200,9 +179,10 @@ std::vector<Variable> list_variables(Bytes elements, bool swapped, const std::st
     }
     if (content.empty()) continue;  // what MATLAB writes for an empty slot
     Cursor inside(content, swapped, file);
-    Variable variable = parse_head(inside, swapped, file);
+    MatVariable variable = parse_head(inside, swapped, file);
     variable.content = element.content;
     variable.packed = packed;
+    variable.owner = mapped;
     // Nameless elements hold what functions and objects refer to, not variables.
     if (!variable.name.empty()) variables.push_back(std::move(variable));
     if (variables.size() > kMost) damaged(file);
@@ -210,32 +190,63 @@ std::vector<Variable> list_variables(Bytes elements, bool swapped, const std::st
   return variables;
 }
 
-std::unique_ptr<Data> open_version5(std::shared_ptr<const MappedFile> mapped, bool swapped, const std::string& file,
-                                    const std::string& wanted) {
-  constexpr std::size_t kFileHeader = 128;
-  const std::vector<Variable> variables = list_variables(mapped->bytes().subspan(kFileHeader), swapped, file);
-  const Variable& variable = choose(variables, wanted, file);
-  const std::string name = fmt::format("{}:{}", file, variable.name);
+/// The same variable with its content as it was before it was packed.
+MatVariable unpacked(MatVariable variable, bool swapped, const std::string& where) {
+  if (!variable.packed) return variable;
+  std::array<std::byte, 8> tag{};
+  const auto made = inflate_into(variable.content, tag);
+  if (!made || *made != tag.size()) damaged(where);
+  const std::uint64_t size = Cursor(tag, swapped, where).number(4);
+  if (size > most_inflated(variable.content.size())) damaged(where);
+  auto bytes = std::make_shared<std::vector<std::byte>>(size + tag.size());
+  const auto all = inflate_into(variable.content, *bytes);
+  if (!all || *all != bytes->size()) damaged(where);
+  variable.content = Bytes(*bytes).subspan(tag.size());
+  variable.packed = false;
+  variable.owner = std::move(bytes);
+  return variable;
+}
 
-  std::shared_ptr<const void> owner = mapped;
-  Bytes content = variable.content;
-  if (variable.packed) {
-    std::array<std::byte, 8> tag{};
-    const auto made = inflate_into(content, tag);
-    if (!made || *made != tag.size()) damaged(name);
-    const std::uint64_t size = Cursor(tag, swapped, name).number(4);
-    if (size > most_inflated(content.size())) damaged(name);
-    auto unpacked = std::make_shared<std::vector<std::byte>>(size + tag.size());
-    const auto all = inflate_into(content, *unpacked);
-    if (!all || *all != unpacked->size()) damaged(name);
-    content = Bytes(*unpacked).subspan(tag.size());
-    owner = std::move(unpacked);
+std::vector<MatVariable> list_fields(const MatVariable& of, bool swapped, const std::string& file) {
+  constexpr std::size_t kMost = 10000;
+  const std::string where = fmt::format("{}:{}", file, of.name);
+  const MatVariable structure = unpacked(of, swapped, where);
+  Cursor cursor(structure.content, swapped, where);
+  parse_head(cursor, swapped, where);
+  const Element length = cursor.next(true);
+  const Element names = cursor.next(true);
+  const std::size_t width = Cursor(length.content, swapped, where).number(0);
+  if (width == 0 || names.content.size() % width != 0 || names.content.size() / width > kMost) damaged(where);
+  std::vector<MatVariable> fields;
+  for (std::size_t at = 0; at < names.content.size(); at += width) {
+    const std::string_view padded(reinterpret_cast<const char*>(names.content.data()) + at, width);
+    const Element element = cursor.next(true);
+    if (element.type != kMatrixElement) damaged(where);
+    MatVariable field;
+    field.kind = "empty";
+    if (!element.content.empty()) {
+      Cursor inside(element.content, swapped, where);
+      field = parse_head(inside, swapped, where);
+    }
+    field.name = fmt::format("{}.{}", of.name, padded.substr(0, padded.find('\0')));
+    field.content = element.content;
+    field.owner = structure.owner;
+    fields.push_back(std::move(field));
   }
-  Cursor cursor(content, swapped, name);
-  parse_head(cursor, swapped, name);
+  return fields;
+}
+
+std::unique_ptr<Data> open_version5(const std::shared_ptr<const MappedFile>& mapped, bool swapped,
+                                    const std::string& file, const std::string& wanted) {
+  const auto fields_of = [&](const MatVariable& structure) { return list_fields(structure, swapped, file); };
+  MatVariable variable = choose_table(list_variables(mapped, swapped, file), wanted, file, fields_of);
+  const std::string name = fmt::format("{}:{}", file, variable.name);
   const std::uint64_t rows = variable.shape[0];
   const std::uint64_t cols = variable.shape[1];
   if (rows == 0 || cols == 0) fail(name, "holds no numbers (its size is {})", shape_text(variable.shape));
+  variable = unpacked(std::move(variable), swapped, name);
+  Cursor cursor(variable.content, swapped, name);
+  parse_head(cursor, swapped, name);
   const Element numbers = cursor.next(true);
   const auto type = element_type(numbers.type, swapped);
   if (!type) damaged(name);
@@ -243,43 +254,9 @@ std::unique_ptr<Data> open_version5(std::shared_ptr<const MappedFile> mapped, bo
   if (!needed || *needed != numbers.content.size())
     fail(name, "promises {} numbers of {} bytes but holds {} bytes; the file is damaged, so save it again from MATLAB",
          shape_text(variable.shape), type->size, numbers.content.size());
-  return std::make_unique<ArrayData>(std::move(owner), numbers.content.data(),
+  return std::make_unique<ArrayData>(std::move(variable.owner), numbers.content.data(),
                                      ArrayData::Layout{static_cast<Index>(rows), static_cast<Index>(cols), *type, true},
                                      name);
-}
-
-std::unique_ptr<Data> open_version73(const std::filesystem::path& path, const std::string& wanted) {
-  const auto guard = hdf5::lock();
-  const auto file = std::make_shared<const hdf5::File>(hdf5::open_file(path));
-  std::vector<Variable> variables;
-  for (const std::string& name : hdf5::children(*file, "/")) {
-    if (name.starts_with('#')) continue;  // where MATLAB keeps the contents of cells and objects
-    const hdf5::Handle object = hdf5::open_object(*file, "/" + name);
-    if (!object) continue;
-    Variable variable;
-    variable.name = name;
-    const hdf5::Description found = hdf5::describe(*file, "/" + name);
-    const bool group = H5Iget_type(object.get()) != H5I_DATASET;
-    if (group) {
-      variable.kind = hdf5::has_attribute(object.get(), "MATLAB_sparse") ? "sparse matrix" : "structure";
-    } else {
-      variable.kind = hdf5::has_attribute(object.get(), "MATLAB_class")
-                          ? hdf5::read_text(*file, object.get(), "MATLAB_class")
-                          : "matrix";
-      variable.shape.assign(found.shape.rbegin(), found.shape.rend());
-      if (!found.numeric && variable.kind != "cell" && variable.kind != "char")
-        variable.kind = "complex " + variable.kind;
-      variable.table = found.table && found.shape.size() == 2 && variable.kind != "char" && variable.kind != "cell" &&
-                       !hdf5::has_attribute(object.get(), "MATLAB_empty");
-      if (hdf5::has_attribute(object.get(), "MATLAB_empty")) variable.kind = "empty " + variable.kind;
-    }
-    variables.push_back(std::move(variable));
-  }
-  const Variable& variable = choose(variables, wanted, file->name);
-  const hdf5::Table table(file, "/" + variable.name);
-  if (table.rows() == 0 || table.cols() == 0) fail(table.name(), "holds no numbers");
-  // Numbers lie column by column, so rows are only to be had from the whole.
-  return std::make_unique<MatrixData>(table.read_all().transpose(), fmt::format("{}:{}", file->name, variable.name));
 }
 
 }  // namespace
@@ -296,7 +273,7 @@ std::unique_ptr<Data> open_mat(const std::filesystem::path& path, const std::str
   if (!little && !big)
     fail(name, "is not a MATLAB file of version 5 or 7.3; older ones can be saved again with save -v7 in MATLAB");
   const unsigned version = little ? at(125) : at(124);
-  if (version == 2) return open_version73(path, variable);
+  if (version == 2) return open_mat73(path, variable);
   if (version != 1) fail(name, "is of unknown MATLAB file version {}; save it with -v7", version);
   return open_version5(file, big == (std::endian::native == std::endian::little), name, variable);
 }

@@ -1,10 +1,12 @@
 #include "data/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 
 #include "data/file_error.h"
+#include "data/file_kind.h"
 #include "data/mapped_file.h"
 
 namespace gsc {
@@ -153,7 +155,12 @@ ElementType element_type(const std::string& text, const std::string& name) {
 std::unique_ptr<Data> parse_npy(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
                                 const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!text.starts_with(kMagic)) fail(name, "is not a .npy array (it does not start with NumPy's mark)");
+  if (text.empty()) fail(name, "is empty; write the array again with numpy.save");
+  if (!text.starts_with(kMagic)) {
+    const std::string words = recognise(bytes.first(std::min<std::size_t>(bytes.size(), 520))).words;
+    fail(name, "is not a .npy array but {}; give the file the extension of its format, or write it with numpy.save",
+         words.empty() ? "something else (it does not start with NumPy's mark)" : words);
+  }
   const auto cut = [&] { fail(name, "ends within the .npy header; the file was cut off, so copy or write it again"); };
   if (text.size() < 10) cut();
   const int version = static_cast<unsigned char>(text[6]);

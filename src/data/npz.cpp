@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/file_error.h"
+#include "data/file_kind.h"
 #include "data/npy.h"
 
 namespace gsc {
@@ -67,7 +68,11 @@ std::vector<std::byte> unpack(zip_t* archive, zip_uint64_t index, std::uint64_t 
 std::unique_ptr<Data> open_npz(const std::filesystem::path& path, const std::string& member) {
   int code = 0;
   const std::unique_ptr<zip_t, Discard> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (!archive) fail(path.string(), "cannot be read as a .npz (zip) archive: {}", reason(code));
+  if (!archive) {
+    const std::string words = recognise(path).words;
+    fail(path.string(), "cannot be read as a .npz (zip) archive: {}{}; write it again with numpy.savez", reason(code),
+         words.empty() ? "" : fmt::format("; by its first bytes it is {}", words));
+  }
 
   const std::string wanted = without_suffix(member);
   std::vector<std::string> names;

@@ -7,6 +7,7 @@
 #include "data/csv.h"
 #include "data/extension.h"
 #include "data/file_error.h"
+#include "data/file_kind.h"
 #include "data/hdf5.h"
 #include "data/mat.h"
 #include "data/npy.h"
@@ -30,19 +31,23 @@ Location split(const std::string& location) {
     if (std::filesystem::is_directory(path, error)) fail(path.string(), "is a folder; name a file in it");
     return {std::move(path), end < location.size() ? location.substr(end + 1) : ""};
   }
-  fail(location, "there is no such file");
+  fail(location, "there is no such file; is the name spelt right?");
 }
 
 std::unique_ptr<Data> open(const Location& location) {
   const std::string extension = lower_extension(location.path);
   if (extension == ".npz") return open_npz(location.path, location.array);
-  if (extension == ".mat") return open_mat(location.path, location.array);
+  if (extension == ".mat" || extension == ".set") return open_mat(location.path, location.array);
   if (is_hdf5_extension(extension)) return hdf5::open_hdf5(location.path, location.array);
 
   const bool text = extension == ".csv" || extension == ".tsv";
-  if (!text && extension != ".npy")
-    fail(location.path.string(), "cannot tell the format from {}; known are .npy, .npz, .csv, .tsv, .mat, .h5, .hdf5",
-         extension.empty() ? "a name without extension" : in_quotes(extension));
+  if (!text && extension != ".npy") {
+    const std::string words = recognise(location.path).words;
+    fail(location.path.string(),
+         "cannot tell the format from {}{}; known are .npy, .npz, .csv, .tsv, .mat, .set, .h5, .hdf5",
+         extension.empty() ? "a name without extension" : in_quotes(extension),
+         words.empty() ? "" : fmt::format(" (by its first bytes it is {})", words));
+  }
   if (!location.array.empty())
     fail(location.path.string(), "holds one table; leave out {}", in_quotes(":" + location.array));
   if (text) return open_csv(location.path, extension == ".tsv");

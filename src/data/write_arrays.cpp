@@ -3,62 +3,16 @@
 #include <gsc/files.h>
 #include <zip.h>
 
-#include <algorithm>
-#include <cassert>
-#include <charconv>
 #include <memory>
-#include <numeric>
 
 #include "data/atomic_file.h"
 #include "data/extension.h"
 #include "data/file_error.h"
 #include "data/hdf5.h"
-#include "data/npy.h"
+#include "data/write_table.h"
 
 namespace gsc {
 namespace {
-
-std::size_t element_count(const NamedArray& array) {
-  return std::accumulate(array.shape.begin(), array.shape.end(), std::size_t{1},
-                         [](std::size_t product, Index extent) { return product * static_cast<std::size_t>(extent); });
-}
-
-std::span<const std::byte> bytes(const NamedArray& array) {
-  assert((array.real == nullptr) != (array.integer == nullptr) || element_count(array) == 0);
-  if (array.integer != nullptr) return std::as_bytes(std::span(array.integer, element_count(array)));
-  return std::as_bytes(std::span(array.real, array.real == nullptr ? 0 : element_count(array)));
-}
-
-std::string header(const NamedArray& array) { return npy_header(array.integer != nullptr ? "i4" : "f8", array.shape); }
-
-void write_npy(AtomicFile& file, const NamedArray& array) {
-  file.write(header(array));
-  file.write(bytes(array));
-}
-
-void write_text(AtomicFile& file, const std::string& name, const NamedArray& array, char separator) {
-  if (array.shape.size() > 2)
-    fail(name, "'{}' has {} dimensions; text holds at most 2, so write .npy, .npz or .h5", array.name,
-         array.shape.size());
-  const auto cols = array.shape.size() < 2 ? std::size_t{1} : static_cast<std::size_t>(array.shape[1]);
-  const std::size_t count = element_count(array);
-  constexpr std::size_t kFull = std::size_t{1} << 20;
-  std::string text;
-  std::array<char, 32> number;  // the longest shortest double takes 24
-  for (std::size_t i = 0; i < count; ++i) {
-    char* const begin = number.data();
-    char* const end = begin + number.size();
-    const auto result = array.integer != nullptr ? std::to_chars(begin, end, array.integer[i])
-                                                 : std::to_chars(begin, end, array.real[i]);
-    text.append(begin, result.ptr);
-    text += (i + 1) % cols == 0 ? '\n' : separator;
-    if (text.size() >= kFull) {
-      file.write(text);
-      text.clear();
-    }
-  }
-  file.write(text);
-}
 
 void write_npz(const AtomicFile& file, const std::string& name, const std::vector<NamedArray>& arrays) {
   struct Discard {
@@ -74,8 +28,8 @@ void write_npz(const AtomicFile& file, const std::string& name, const std::vecto
   std::vector<std::string> headers;  // libzip reads them, and the arrays in place, when the archive is closed
   headers.reserve(arrays.size());
   for (const NamedArray& array : arrays) {
-    headers.push_back(header(array));
-    const std::span<const std::byte> values = bytes(array);
+    headers.push_back(npy_header_of(array));
+    const std::span<const std::byte> values = bytes_of(array);
     // libzip takes bytes it may own, hence not const; with the last argument 0 it only reads them.
     zip_buffer_fragment_t pieces[2] = {
         {reinterpret_cast<zip_uint8_t*>(headers.back().data()), headers.back().size()},
@@ -103,7 +57,7 @@ void write_hdf5(AtomicFile& file, const std::string& name, const std::vector<Nam
   for (const NamedArray& array : arrays) {
     static_cast<void>(
         image.create_dataset(array.name, array.shape, array.integer != nullptr ? H5T_STD_I32LE : H5T_IEEE_F64LE));
-    size += bytes(array).size();
+    size += bytes_of(array).size();
   }
   image.with_bytes([&](std::span<const std::byte> described) {
     file.write(described);
@@ -114,10 +68,10 @@ void write_hdf5(AtomicFile& file, const std::string& name, const std::vector<Nam
   const hdf5::Handle target(H5Fopen(file.temporary().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
   if (!target) fail(name, "cannot be written: HDF5 cannot open its own file");
   for (const NamedArray& array : arrays) {
-    if (bytes(array).empty()) continue;
+    if (bytes_of(array).empty()) continue;
     const hdf5::Handle dataset(H5Dopen2(target.get(), array.name.c_str(), H5P_DEFAULT), H5Dclose);
     if (!dataset || H5Dwrite(dataset.get(), array.integer != nullptr ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE, H5S_ALL,
-                             H5S_ALL, H5P_DEFAULT, bytes(array).data()) < 0)
+                             H5S_ALL, H5P_DEFAULT, bytes_of(array).data()) < 0)
       fail(name, "'{}' cannot be written; make room or write to another place", array.name);
   }
 }
@@ -134,18 +88,20 @@ NamedArray named(std::string name, const Vector& vector) {
 
 void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays) {
   const std::string extension = lower_extension(path);
-  const bool one = extension == ".npy" || extension == ".csv" || extension == ".tsv";
-  if (!one && extension != ".npz" && !is_hdf5_extension(extension))
+  const bool text = extension == ".csv" || extension == ".tsv";
+  if (!text && extension != ".npy" && extension != ".npz" && !is_hdf5_extension(extension))
     fail(path.string(), "cannot be written: the extension {} is not known; use .npy, .npz, .csv, .tsv or .h5",
          in_quotes(extension));
-  if (arrays.empty() || (one && arrays.size() != 1))
+  if (arrays.empty() || (extension == ".npy" && arrays.size() != 1))
     fail(path.string(), "{} holds one array, but {} are to be written; use .npz or .h5", extension, arrays.size());
 
   AtomicFile file(path);
+  const Sink sink = [&](std::string_view bytes) { file.write(bytes); };
   if (extension == ".npy")
-    write_npy(file, arrays.front());
-  else if (one)
-    write_text(file, path.string(), arrays.front(), extension == ".csv" ? ',' : '\t');
+    write_npy(sink, arrays.front());
+  else if (text)
+    write_text(sink, path.string(), arrays, extension == ".csv" ? ',' : '\t',
+               arrays.size() > 1 ? column_names(arrays) : std::vector<std::string>{});
   else if (extension == ".npz")
     write_npz(file, path.string(), arrays);
   else

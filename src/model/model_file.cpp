@@ -17,6 +17,7 @@
 
 #include "data/atomic_file.h"
 #include "data/file_error.h"
+#include "data/file_kind.h"
 #include "data/hdf5.h"
 
 namespace gsc {
@@ -320,8 +321,13 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
 ModelFile load_model(const std::filesystem::path& path) {
   const auto guard = hdf5::lock();
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail(path.string(), "there is no such model file");
+  if (!std::filesystem::exists(path, error))
+    fail(path.string(), "there is no such model file; is the name spelt right?");
   if (std::filesystem::is_directory(path, error)) fail(path.string(), "is a folder; expected a model file");
+  const RecognisedFile found = recognise(path);
+  if (found.kind != FileKind::hdf5 && found.kind != FileKind::unknown)
+    fail(path.string(), "is not a model file: by its first bytes it is {}; models are what gsc fit writes (.h5)",
+         found.words);
   return Reader(path).read();
 }
 
