@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "basis_text.h"
 #include "checks.h"
 #include "commands.h"
 #include "compare_options.h"
@@ -16,6 +15,7 @@
 #include "metrics.h"
 #include "option_values.h"
 #include "progress.h"
+#include "shape.h"
 #include "tasks/denoise_plan.h"
 
 namespace gsc::cli {
@@ -106,10 +106,8 @@ Comparison compare_on_table(const CommandLine& line, Settings& settings, const s
   const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
   FitOptions& common = settings.fit;
   common.init = settings.init == to_string(Init::random) ? Init::random : Init::data;
-  if (!settings.show_basis.empty()) {
-    const auto [rows, cols] = parse_shape(settings.show_basis, data->cols());
-    common.factored.shape = {rows, cols, 1};
-  }
+  check_shape("shape", common.factored.shape, data->cols(), data->name());
+  check_shape("show-basis", settings.show_basis, data->cols(), data->name());
   std::string note;
   if (std::find(methods.begin(), methods.end(), Method::truncated) != methods.end())
     note = clip_truncation(line, common.inference, common.latents);

@@ -12,6 +12,7 @@
 #include "metrics.h"
 #include "option_values.h"
 #include "report/readable_from.h"
+#include "shape.h"
 
 namespace gsc::cli {
 namespace {
@@ -212,7 +213,7 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
       report.add_basis(run.fit.model(), comparison.patch, comparison.patch,
                        static_cast<Index>(comparison.picture->noisy.channels.size()));
     else
-      add_basis(report, run.fit.model(), settings.show_basis);
+      add_basis(report, run.fit.model(), drawn_shape(settings.show_basis, settings.fit.factored.shape));
   }
   add_options(report, compare_options_json(settings, comparison.picture.has_value()));
   report.add_facts("Run", {{"version", GSC_VERSION},

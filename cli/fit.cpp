@@ -2,7 +2,6 @@
 #include <gsc/files.h>
 #include <gsc/version.h>
 
-#include "basis_text.h"
 #include "checks.h"
 #include "commands.h"
 #include "interrupts.h"
@@ -10,6 +9,7 @@
 #include "metrics.h"
 #include "program_team.h"
 #include "progress.h"
+#include "shape.h"
 
 namespace gsc::cli {
 namespace {
@@ -128,10 +128,8 @@ int run_fit(const CommandLine& line) {
   const std::unique_ptr<Data> data = open_data(settings.data, team());
   if (checkpoint) check_dimensions(*data, checkpoint->model, settings.resume);
   if (start) check_dimensions(*data, *start, settings.init);
-  if (!settings.show_basis.empty()) {
-    const auto [rows, cols] = parse_shape(settings.show_basis, data->cols());
-    settings.fit.factored.shape = {rows, cols, 1};
-  }
+  check_shape("shape", settings.fit.factored.shape, data->cols(), data->name());
+  check_shape("show-basis", settings.show_basis, data->cols(), data->name());
   progress.say(announcement(*data, settings.fit));
   if (!note.empty()) progress.say(note);
 
@@ -152,7 +150,8 @@ int run_fit(const CommandLine& line) {
   save_model(settings.output, file);
   write_metrics(settings.metrics, fit_metrics(settings, *data, result));
   if (!settings.report.empty())
-    write_learning_report(settings.report, "Model of " + settings.data, file, settings.show_basis);
+    write_learning_report(settings.report, "Model of " + settings.data, file,
+                          drawn_shape(settings.show_basis, settings.fit.factored.shape));
   progress.say(fit_summary(result, static_cast<double>(data->rows())));
   progress.say(fmt::format("wrote {}", settings.output));
   return kDone;

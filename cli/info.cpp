@@ -13,6 +13,7 @@
 #include "help.h"
 #include "metrics.h"
 #include "progress.h"
+#include "shape.h"
 
 namespace gsc::cli {
 namespace {
@@ -191,10 +192,10 @@ int run_info(const CommandLine& line) {
   const Json json = describe(line.settings.model);
   const std::string text = json["kind"] == "model" ? model_text(json) : data_text(json);
   fmt::print("{}", line.settings.json ? json.dump(2) + "\n" : text);
-  if (!line.settings.show_basis.empty()) {
+  if (const Shape& shape = line.settings.show_basis; shape.rows > 0) {
     const Model model = load_model(line.settings.model).state.model;
-    const auto [rows, cols] = parse_shape(line.settings.show_basis, model.dimensions());
-    fmt::print("\n{}", basis_text(model, rows, cols));
+    check_shape("show-basis", shape, model.dimensions(), "the model " + line.settings.model);
+    fmt::print("\n{}", basis_text(model, shape));
   }
   return kDone;
 }

@@ -5,17 +5,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "basis_text.h"
 #include "checks.h"
 #include "commands.h"
 #include "progress.h"
+#include "shape.h"
 
 namespace gsc::cli {
 namespace {
-
-struct Shape {
-  Index rows = 0, cols = 0, channels = 1;
-};
 
 /// Patches are usually square, grey or colour; fewer than 4 x 4 pixels make no picture.
 Shape guess_shape(Index dimensions) {
@@ -28,16 +24,14 @@ Shape guess_shape(Index dimensions) {
 
 }  // namespace
 
-void add_basis(Report& report, const Model& model, const std::string& text) {
-  Shape shape = guess_shape(model.dimensions());
-  if (!text.empty()) {
-    const auto [rows, cols] = parse_shape(text, model.dimensions());
-    shape = {rows, cols, 1};
-  }
-  report.add_basis(model, shape.rows, shape.cols, shape.channels);
+void add_basis(Report& report, const Model& model, const Shape& shape) {
+  // What has neither one channel nor three has no colours to be drawn in: traces.
+  const bool drawable = shape.channels == 1 || shape.channels == 3;
+  const Shape drawn = shape.rows == 0 ? guess_shape(model.dimensions()) : drawable ? shape : Shape{};
+  report.add_basis(model, drawn.rows, drawn.cols, drawn.channels);
 }
 
-void add_model(Report& report, const FitState& state, const std::string& shape) {
+void add_model(Report& report, const FitState& state, const Shape& shape) {
   if (!state.history.empty()) {
     report.add_heading("Learning");
     report.add_learning(state);
@@ -54,7 +48,7 @@ void add_options(Report& report, const Json& options) {
 }
 
 void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file,
-                           const std::string& shape) {
+                           const Shape& shape) {
   const Model& model = file.state.model;
   Report report(title, fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
   add_model(report, file.state, shape);
@@ -79,7 +73,10 @@ int run_report(const CommandLine& line) {
   const Settings& settings = line.settings;
   check_output("output", settings.output, {".html", ".htm"});
   check_not_input(settings.output, settings.model);
-  write_learning_report(settings.output, "Model " + settings.model, load_model(settings.model), settings.show_basis);
+  const ModelFile file = load_model(settings.model);
+  check_shape("show-basis", settings.show_basis, file.state.model.dimensions(), "the model " + settings.model);
+  const Shape of_data = file.options ? file.options->factored.shape : Shape{};
+  write_learning_report(settings.output, "Model " + settings.model, file, drawn_shape(settings.show_basis, of_data));
   ProgressLine("report", settings.quiet).say(fmt::format("wrote {}", settings.output));
   return kDone;
 }

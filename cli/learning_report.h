@@ -10,16 +10,16 @@
 
 namespace gsc::cli {
 
-/// The basis functions. `shape` is "8x8", or empty: square pictures where the dimensions allow, else traces.
-void add_basis(Report& report, const Model& model, const std::string& shape);
+/// The basis functions. Without a shape (rows 0): square pictures where the dimensions allow, else traces.
+void add_basis(Report& report, const Model& model, const Shape& shape);
 
 /// Learning curves and basis functions.
-void add_model(Report& report, const FitState& state, const std::string& shape);
+void add_model(Report& report, const FitState& state, const Shape& shape);
 
 /// The options of a command as a table of facts.
 void add_options(Report& report, const Json& options);
 
 void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file,
-                           const std::string& shape);
+                           const Shape& shape);
 
 }  // namespace gsc::cli

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "options.h"
+#include "shape.h"
 
 namespace gsc::cli {
 
@@ -71,6 +72,8 @@ T parse_value(const std::string& name, const std::string& text) {
     for (const T word : kWords<T>)
       if (to_string(word) == text) return word;
     throw UsageError(fmt::format("{} is '{}'; choose one of {}", name, text, joined_words<T>(", ")));
+  } else if constexpr (std::is_same_v<T, Shape>) {
+    return parse_shape(name, text);
   } else {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -89,6 +92,8 @@ template <class T>
 Json value_json(const T& value) {
   if constexpr (std::is_enum_v<T>)
     return std::string(to_string(value));
+  else if constexpr (std::is_same_v<T, Shape>)
+    return value.rows > 0 ? Json(to_string(value)) : Json();
   else
     return value;
 }

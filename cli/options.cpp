@@ -154,6 +154,10 @@ Rows make_table() {
           "amplitudes of the latents: independent, or with a covariance", fit, &F::slab),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
+      row("shape", "ROWSxCOLS[xCHANNELS]", kFit | kCompare, kModel,
+          "how the columns of the data lie, as 8x8 or 8x8x3: neighbours for --basis-prior gp, and pictures in the page",
+          fit, factored, &V::shape)
+          .left_out("a square where the dimensions allow, else a series"),
       row("noise-std", "S", kSample, kModel, "with --generator: standard deviation of the noise", &S::noise_std)
           .left_out("bars: 1.414, others: 1"),
       row("perturbation", "P", kSample, kModel,
@@ -290,12 +294,15 @@ Rows make_table() {
       row("variance", "", kInfer, kWrite, "also write posterior variances", &S::variance),
       row("states", "K", kInfer, kWrite, "also write the K most probable states of each data point", &S::states),
       row("with-candidates", "", kInfer, kWrite, "also write which latents were candidates", &S::with_candidates),
-      row("show-basis", "ROWSxCOLS", kFit | kReport | kCompare, kWrite,
+      row("show-basis", "ROWSxCOLS[xCHANNELS]", kFit | kCompare, kWrite,
           "draw basis functions in the page as pictures of that size", &S::show_basis)
-          .left_out("squares where the dimensions allow, else traces"),
+          .left_out("as --shape, else squares where the dimensions allow, else traces"),
+      row("show-basis", "ROWSxCOLS[xCHANNELS]", kReport, kWrite,
+          "draw basis functions in the page as pictures of that size", &S::show_basis)
+          .left_out("as the model was learned, else squares where the dimensions allow, else traces"),
       row("json", "", kInfo, kWrite, "print JSON", &S::json),
-      row("show-basis", "ROWSxCOLS", kInfo, kWrite, "also draw the basis functions of a model as pictures of that size",
-          &S::show_basis),
+      row("show-basis", "ROWSxCOLS[xCHANNELS]", kInfo, kWrite,
+          "also draw the basis functions of a model as pictures of that size", &S::show_basis),
 
       row("seed", "N", kFit | kSample | kSeparate | kDenoise | kCompare | kReproduce, kRun,
           "same seed, options and threads: same result", fit, &F::seed),

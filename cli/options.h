@@ -13,6 +13,9 @@
 
 namespace gsc::cli {
 
+/// How the values of a data point lie: rows x cols pixels of some channels; rows 0: nobody said.
+using Shape = FactoredOptions::Shape;
+
 using Json = nlohmann::ordered_json;
 
 /// Bits, so that an option can say which commands have it.
@@ -108,7 +111,7 @@ struct Settings {
   ReproduceSettings reproduce;
 
   bool json = false;
-  std::string show_basis;  ///< "8x8"
+  Shape show_basis;  ///< of the pictures that are drawn; else that of the data points, fit.factored.shape
   bool quiet = false;
 };
 

@@ -114,7 +114,7 @@ void write_separation_report(const std::string& path, const Settings& settings, 
                       : fmt::format("Posterior means of all {} samples.", shown));
   FitState of_channels = separation.fit.state;
   of_channels.model.W = separation.mixing;
-  add_model(report, of_channels, "");
+  add_model(report, of_channels, {});
   std::vector<std::vector<std::string>> starts;
   for (std::size_t i = 0; i < separation.free_energies.size(); ++i)
     starts.push_back(

@@ -213,6 +213,50 @@ TEST_F(Cli, ConfigFile) {
   fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "none.toml"}, {"none.toml"});
 }
 
+// What is drawn must not change what is learned.
+TEST_F(Cli, ShapeIsForLearningShowBasisForDrawing) {
+  done({"sample", "--generator", "laplace", "--latents", "24", "-n", "300", "-o", "x.npy", "--quiet"});
+  const auto learned = [&](const std::string& name, const Words& more) {
+    Words words{"fit",           "x.npy", "-o",           name, "--latents", "6", "--method", "factored",
+                "--basis-prior", "gp",    "--iterations", "3",  "--threads", "1", "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    done(words);
+    return load_model(path(name));
+  };
+  const ModelFile plain = learned("plain.h5", {});
+  const ModelFile drawn = learned("drawn.h5", {"--show-basis", "4x6", "--report", "drawn.html"});
+  EXPECT_EQ(drawn.state.model.W, plain.state.model.W);
+  EXPECT_EQ(drawn.options->factored.shape.rows, 0);
+  EXPECT_NE(read_file(path("drawn.html")).find("--rows:4;--cols:6"), std::string::npos);
+  const ModelFile shaped = learned("shaped.h5", {"--shape", "4x6"});
+  EXPECT_NE(shaped.state.model.W, plain.state.model.W);
+  EXPECT_EQ(shaped.options->factored.shape.rows, 4);
+  EXPECT_EQ(learned("colour.h5", {"--shape", "2x4x3"}).options->factored.shape.channels, 3);
+
+  // The shape is remembered: for going on, for drawing, and for info.
+  done({"fit", "x.npy", "-o", "more.h5", "--resume", "shaped.h5", "--iterations", "4", "--show-basis", "6x4",
+        "--quiet"});
+  EXPECT_EQ(load_model(path("more.h5")).options->factored.shape.cols, 6);
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--resume", "shaped.h5", "--shape", "6x4"}, {"shaped.h5", "shape_rows"});
+  done({"report", "shaped.h5", "-o", "shaped.html"});
+  EXPECT_NE(read_file(path("shaped.html")).find("--rows:4;--cols:6"), std::string::npos);
+  EXPECT_EQ(Json::parse(done({"info", "shaped.h5", "--json"}).out)["options"]["shape"], "4x6");
+  EXPECT_NE(done({"info", "shaped.h5", "--show-basis", "2x4x3"}).out.find("pi "), std::string::npos);
+
+  const Words fit{"fit", "x.npy", "-o", "out.h5"};
+  const auto refused = [&](const std::string& option, const std::string& value, const Words& parts) {
+    fails(2, {"fit", "x.npy", "-o", "out.h5", option, value}, parts);
+  };
+  refused("--shape", "5x5", {"shape is 5x5", "x.npy has 24 dimensions"});
+  refused("--show-basis", "5x5", {"show-basis is 5x5", "x.npy has 24 dimensions"});
+  refused("--shape", "2x4x5", {"shape is 2x4x5", "24"});
+  for (const std::string text : {"24", "x", "4x", "4x6x1x1", "0x24", "-4x-6", "4 x 6", "99999999999999999999x1"})
+    refused("--shape", text, {"shape is '" + text + "'", "8x8x3"});
+  // Config files of earlier versions are still read.
+  write_file(path("old.toml"), "[fit]\nshow_basis = \"4x6\"\n");
+  done({"fit", "x.npy", "-o", "old.h5", "--latents", "4", "--iterations", "1", "--config", "old.toml", "--quiet"});
+}
+
 TEST_F(Cli, SameSeedSameBits) {
   make_bars();
   const auto fit = [&](const std::string& output) {

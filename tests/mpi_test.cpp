@@ -93,7 +93,7 @@ TEST_F(Mpirun, FitOfEveryFormatAndMethod) {
   for (const std::string name : {"bars.csv", "bars.h5", "bars.npz"}) make_bars(name, "401");
   agrees(3, "bars.csv", {"--method", "exact"});
   agrees(3, "bars.h5:/data", {"--method", "factored", "--noise", "diagonal"});
-  agrees(2, "bars.npz", {"--method", "factored", "--basis-prior", "gp", "--show-basis", "5x5"});
+  agrees(2, "bars.npz", {"--method", "factored", "--basis-prior", "gp", "--shape", "5x5"});
   agrees(2, "bars.npz:data", {"--slab", "full"}, {"--partition", "local"});
 }
 
