@@ -29,10 +29,10 @@ inline constexpr Tolerance kSingle{1e-4, 6e-8, 1e-30};
 void expect_brute_force(const Model& model, const oracle::Oracle& oracle, const Matrix& data,
                         const InferenceOptions& options, const Tolerance& tolerance = kDouble);
 
-/// The candidates of a data point are those with the H' best scores (singleton), or half of them followed by the best
-/// given those picked so far (conditional); near ties may go either way.
-void expect_best_candidates(const oracle::Oracle& oracle, const oracle::Vector& y, const std::vector<Index>& candidates,
-                            Selection selection);
+/// Whether the candidates of a data point are those of this rule: the H' with the best scores (singleton), or half of
+/// them, rounded up, followed by the best given those picked so far (conditional). Near ties may go either way.
+bool are_best_candidates(const oracle::Oracle& oracle, const oracle::Vector& y, const std::vector<Index>& candidates,
+                         Selection selection);
 
 std::vector<Index> candidates_of(const Posterior& posterior, Index n);
 /// The states the engine sums over, from the candidates it reports.

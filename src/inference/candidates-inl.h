@@ -1,7 +1,8 @@
 // Which latents may be active together for a data point: the H' best by a score.
 //
 //   singleton     score_h = log p(y | {h}) up to a constant = score_offset_h + eta^_h^2 / 2      (paper, eq. sel-func)
-//   conditional   the first half as above; then repeatedly the best latent given those picked so far: the same score
+//   conditional   the first half (rounded up) as above; then repeatedly the best latent given those picked so far: the
+//   same score
 //                 with J^_hh and eta^_h reduced by the picks (one column of a Cholesky factorisation a pick),
 //                 score_h = score_offset_h - 1/2 log d_h + e_h^2 / (2 d_h)
 //
