@@ -210,7 +210,8 @@ TEST_F(Cli, ConfigFile) {
         {"bad.toml", "latens", "Did you mean latents?"});
   write_file(path("bad.toml"), "latents = many\n");
   fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "bad.toml"}, {"bad.toml", "latents is 'many'"});
-  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "none.toml"}, {"none.toml"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "none.toml"},
+        {"config: none.toml is not a file that can be read"});
 }
 
 // What is drawn must not change what is learned.
@@ -339,12 +340,12 @@ TEST_F(Cli, InterruptSavesTheCheckpoint) {
 TEST_F(Cli, BadData) {
   fails_with_csv("1,2\n3,4\n5,nan\n", {"gsc fit:", "data.csv", "row 2", "column 1", "NaN"});
   fails_with_csv("1,2\ninf,4\n5,6\n", {"data.csv", "row 1", "column 0", "infinite"});
-  fails_with_csv("", {"data.csv"});
+  fails_with_csv("", {"data.csv: holds no rows of numbers"});
   fails_with_csv("1,2,3\n", {"data.csv", "only one row"});
   fails_with_csv("1,2\n1,2\n1,2\n", {"data.csv", "all rows are equal"});
   fails_with_csv("1,2\n3\n4,5\n", {"data.csv:2", "expected 2 columns", "found 1"});
   fails_with_csv("1,2\n3,four\n", {"data.csv:2", "'four'", "not a number"});
-  fails(1, {"fit", "none.npy", "-o", "out.h5"}, {"none.npy"});
+  fails(1, {"fit", "none.npy", "-o", "out.h5"}, {"none.npy: there is no such file"});
   write_file(path("data.xyz"), "1 2 3");
   fails(1, {"fit", "data.xyz", "-o", "out.h5"}, {"data.xyz", ".npy"});
   done({"sample", "--generator", "bars", "-n", "5", "-o", "many.npz", "--with-latents"});
@@ -353,7 +354,7 @@ TEST_F(Cli, BadData) {
   write_npy("complex.npy", "<c16", std::string(64, '\0'));
   fails(1, {"fit", "complex.npy", "-o", "out.h5"}, {"complex.npy", "complex"});
   write_npy("string.npy", "<U1", std::string(16, '\0'));
-  fails(1, {"fit", "string.npy", "-o", "out.h5"}, {"string.npy"});
+  fails(1, {"fit", "string.npy", "-o", "out.h5"}, {"string.npy", "'<U1'"});
 }
 
 TEST_F(Cli, BadOptions) {
@@ -380,12 +381,12 @@ TEST_F(Cli, BadModels) {
   fails(1, {"infer", "m.h5", "other.csv", "-o", "out.npz"}, {"other.csv has 3 columns", "m.h5 has 25"}, "out.npz");
   fails(1, {"fit", "other.csv", "-o", "out.h5", "--init", "m.h5"}, {"3 columns", "25 dimensions"});
   fails(1, {"fit", "other.csv", "-o", "out.h5", "--resume", "m.h5"}, {"3 columns", "25 dimensions"});
-  fails(1, {"infer", "none.h5", "bars.npy", "-o", "out.npz"}, {"none.h5"}, "out.npz");
+  fails(1, {"infer", "none.h5", "bars.npy", "-o", "out.npz"}, {"none.h5: there is no such model file"}, "out.npz");
   write_file(path("text.h5"), "not HDF5 at all");
-  fails(1, {"info", "text.h5"}, {"text.h5"});
+  fails(1, {"info", "text.h5"}, {"text.h5: cannot be read as HDF5"});
   std::string cut = read_file(path("m.h5"));
   write_file(path("cut.h5"), cut.substr(0, cut.size() / 2));
-  fails(1, {"info", "cut.h5"}, {"cut.h5"});
+  fails(1, {"info", "cut.h5"}, {"cut.h5: cannot be read as HDF5", "cut off"});
   std::filesystem::copy(path("m.h5"), path("newer.h5"));
   const hid_t file = H5Fopen(path("newer.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   const hid_t version = H5Aopen(file, "format_version", H5P_DEFAULT);
@@ -418,9 +419,10 @@ TEST_F(Cli, OutputsThatCannotBeWritten) {
   // No file may grow beyond 2 kB: as on a full disk.
   ProgramOptions full;
   full.file_limit = 2048;
-  fails(1, {"fit", "bars.npy", "-o", "out.h5", "--latents", "4", "--iterations", "1"}, {"out.h5"}, "out.h5", full);
+  fails(1, {"fit", "bars.npy", "-o", "out.h5", "--latents", "4", "--iterations", "1"}, {"out.h5", "make room"},
+        "out.h5", full);
   for (const std::string output : {"out.npy", "out.npz", "out.csv", "out.h5"})
-    fails(1, {"sample", "--generator", "bars", "-n", "100", "-o", output}, {output}, output, full);
+    fails(1, {"sample", "--generator", "bars", "-n", "100", "-o", output}, {output, "make room"}, output, full);
 }
 
 // OpenBLAS and OpenMP would start threads of their own if let.

@@ -125,24 +125,24 @@ TEST_F(DenoiseProgram, BadInput) {
     std::string says;
   };
   const std::vector<Case> cases = {
-      {{"missing.png", "-o", "old.png"}, 1, "missing.png"},
-      {{"broken.png", "-o", "old.png"}, 1, "broken.png"},
-      {{"film.mp4", "-o", "old.png"}, 1, "film.mp4"},
-      {{"tiny.pgm", "-o", "old.png"}, 1, "tiny.pgm: the picture has"},
+      {{"missing.png", "-o", "old.png"}, 1, "missing.png: there is no such file"},
+      {{"broken.png", "-o", "old.png"}, 1, "broken.png: is damaged or cut short"},
+      {{"film.mp4", "-o", "old.png"}, 1, "film.mp4: is not a picture this program can read"},
+      {{"tiny.pgm", "-o", "old.png"}, 1, "tiny.pgm: the picture has 10 x 2 pixels"},
       {{"flat.png", "-o", "old.png"}, 1, "flat.png: the picture is flat"},
-      {{"good.png", "-o", "old.xyz"}, 2, "xyz"},
-      {{"good.png", "-o", "nowhere/out.png"}, 2, "nowhere"},
-      {{"good.png", "-o", "good.png"}, 2, "good.png"},
-      {{"good.png", "-o", "old.png", "--patch", "100"}, 2, "patch"},
+      {{"good.png", "-o", "old.xyz"}, 2, "output is old.xyz: the name must end in .png"},
+      {{"good.png", "-o", "nowhere/out.png"}, 2, "the folder nowhere does not exist"},
+      {{"good.png", "-o", "good.png"}, 2, "good.png would be replaced"},
+      {{"good.png", "-o", "old.png", "--patch", "100"}, 2, "patch is 100; it must be between 2 and 64"},
       {{"good.png", "-o", "old.png", "--clean", "tiny.pgm"}, 1, "tiny.pgm has 10 x 2 pixels"},
       {{"good.png", "-o", "old.png", "--clean", "deep.png"}, 1, "deep.png has 56 x 48 pixels in grey, depth 16"},
       {{"real.tif", "-o", "old.png"}, 2, "only TIFF"},
       {{"good.png", "-o", "old.png", "--depth", "float"}, 2, "only TIFF"},
       {{"real.tif", "-o", "out.tif", "--std", "old.png"}, 2, "only TIFF"},
       {{"colour.png", "-o", "old.pgm"}, 2, "PGM cannot hold a colour picture"},
-      {{"good.png", "-o", "old.png", "--clip"}, 2, "add-noise"},
+      {{"good.png", "-o", "old.png", "--clip"}, 2, "clip is for --add-noise"},
       {{"good.png", "-o", "old.png", "--quality", "great"}, 2, "fast, standard, best"},
-      {{"good.png", "-o", "old.png", "--latents", "0"}, 2, "latents"},
+      {{"good.png", "-o", "old.png", "--latents", "0"}, 2, "latents is 0; it must be between 1 and"},
   };
   for (const Case& c : cases) {
     const ProgramResult result = run(c.words);

@@ -173,12 +173,15 @@ TEST_F(SeparateProgram, WrongUsage) {
   fails(2, {"x.npy", "--channels-in", "lines"}, {"channels-in is 'lines'", "rows, columns"});
   fails(2, {"x.npy", "--candidates", "3"}, {"candidates is 3", "latents (2)"});
   fails(2, {"x.npy", "--metrics", "out/model.h5"}, {"two outputs"});
-  EXPECT_EQ(run({"x.npy"}).code, 2);
-  EXPECT_EQ(run({"x.npy", "-o", "deep/out", "--report", "page.txt"}).code, 2);
+  const auto refused = [&](const Words& words, const std::string& part) {
+    const ProgramResult result = run(words);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  };
+  refused({"x.npy"}, "-o DIR is missing");
+  refused({"x.npy", "-o", "deep/out", "--report", "page.txt"}, "page.txt: the name must end in .html");
   EXPECT_FALSE(std::filesystem::exists(path("deep")));
-  const ProgramResult file = run({"x.npy", "-o", "x.npy"});
-  EXPECT_EQ(file.code, 2);
-  EXPECT_NE(file.err.find("that is a file"), std::string::npos) << file.err;
+  refused({"x.npy", "-o", "x.npy"}, "that is a file");
 }
 
 TEST_F(SeparateProgram, BadInput) {
@@ -186,8 +189,8 @@ TEST_F(SeparateProgram, BadInput) {
   fails(1, {"x.npy", "--offset", "100"}, {"offset is 100", "100 samples"});
   fails(1, {"x.npy", "--offset", "60", "--samples", "41"}, {"samples is 41", "40 after offset 60"});
   fails(1, {"x.npy", "--channels-in", "columns"}, {"fewer samples (2) than channels (100)"});
-  fails(1, {"x.npy", "--samples", "1"}, {"fewer samples"});
-  fails(1, {"none.npy"}, {"none.npy"});
+  fails(1, {"x.npy", "--samples", "1"}, {"fewer samples (1) than channels (2)"});
+  fails(1, {"none.npy"}, {"none.npy: there is no such file"});
   write("one.npy", laplace(1, 100, 1));
   fails(1, {"one.npy"}, {"one.npy has 1 channel;"});
   fails(1, {"--sources", "one.npy", "--mix", "orthogonal"}, {"1 channel;"});
@@ -217,7 +220,7 @@ TEST_F(SeparateProgram, BadInput) {
   fails(1, {"a.wav", "stereo.wav"}, {"stereo.wav has 2 channels"});
   fails(2, {"stereo.wav", "--channels-in", "rows"}, {"channels-in is for tables"});
   write_file(path("broken.wav"), "RIFF");
-  fails(1, {"broken.wav"}, {"broken.wav"});
+  fails(1, {"broken.wav"}, {"broken.wav: cannot be read as sound"});
 }
 
 TEST_F(SeparateProgram, InputIsNotOverwritten) {
@@ -226,6 +229,7 @@ TEST_F(SeparateProgram, InputIsNotOverwritten) {
   const std::string before = read_file(path("out/sources.npy"));
   const ProgramResult result = run({"out/sources.npy", "-o", "out"});
   EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_NE(result.err.find("out/sources.npy would be replaced"), std::string::npos) << result.err;
   EXPECT_EQ(read_file(path("out/sources.npy")), before);
 }
 
