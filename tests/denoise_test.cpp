@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "expect_error.h"
 #include "tasks/denoise_plan.h"
 
 namespace gsc::test {
@@ -119,24 +120,32 @@ TEST(Denoise, LearnsOnAPartOfLargePictures) {
 TEST(Denoise, RefusesWhatCannotBeDenoised) {
   Picture flat;
   flat.channels.push_back(Matrix::Constant(32, 32, 7));
-  EXPECT_THROW(denoise(flat, small_options()), Error);
+  expect_error<Error>([&] { denoise(flat, small_options()); }, {"flat (every pixel is 7", "is it the right one?"});
   Picture tiny;
   tiny.channels.push_back(Matrix::Random(3, 40));
-  EXPECT_THROW(denoise(tiny, small_options()), Error);
+  expect_error<Error>([&] { denoise(tiny, small_options()); }, {"40 x 3 pixels", "at least 4 in each direction"});
   DenoiseOptions options = small_options();
+  const auto expect_refused = [&](Parts parts) {
+    expect_error<UsageError>([&] { denoise(drawing(32), options); }, parts);
+  };
   options.patch = 1;
-  EXPECT_THROW(denoise(drawing(32), options), UsageError);
+  expect_refused({"patch is 1;", "between 2 and 64"});
   options.patch = 40;
-  EXPECT_THROW(denoise(drawing(32), options), UsageError);
+  expect_refused({"patch is 40", "only 32 x 32 pixels", "choose smaller patches"});
   options.patch = 8;
   options.stride = 9;
-  EXPECT_THROW(denoise(drawing(32), options), UsageError);
+  expect_refused({"stride is 9;", "at most the patch size"});
+  options.patch.reset();
+  options.stride = 13;  // more than any patch that would be chosen
+  expect_refused({"stride is 13, but patches have only", "choose a smaller stride"});
 }
 
 TEST(Denoise, StopsWhenAsked) {
   const Picture noisy = add_noise(drawing(48), 25, false, 7);
   int calls = 0;
-  EXPECT_THROW(denoise(noisy, small_options(), [&](const DenoiseProgress&) { return ++calls < 4; }), Interrupted);
+  expect_error<Interrupted>(
+      [&] { denoise(noisy, small_options(), [&](const DenoiseProgress&) { return ++calls < 4; }); },
+      {"interrupted while learning"});
   EXPECT_LE(calls, 6);
 }
 

@@ -20,6 +20,7 @@
 
 #include "distributed/together.h"
 #include "distributed_support.h"
+#include "expect_error.h"
 #include "factored_check.h"
 
 namespace gsc::test {
@@ -96,14 +97,12 @@ TEST(Together, FailsOnAllRanksAsTheFirstThatFailed) {
 
 TEST(TeamFailure, OptionsAreJudgedBeforeAnyWork) {
   const MatrixData data(data_of(kMixed));
-  const auto refused = [&](const auto& change, const std::string& name) {
+  const auto refused = [&](const auto& change, Parts parts) {
     FitOptions options = options_of(kMixed);
     change(options);
-    EXPECT_THROW(fit(data, options), UsageError) << name;
-    for (const std::string& text : fit_outcomes(2, data, options)) {
-      EXPECT_EQ(text.find("UsageError: "), 0U) << text;
-      EXPECT_NE(text.find(name), std::string::npos) << text;
-    }
+    const std::string message = error_of<UsageError>([&] { fit(data, options); });
+    expect_says(message, parts);
+    EXPECT_EQ(fit_outcomes(2, data, options), Texts(2, "UsageError: " + message));
   };
   for (const Method method : {Method::exact, Method::factored})
     for (const Partition partition : {Partition::local, Partition::global})
@@ -112,10 +111,12 @@ TEST(TeamFailure, OptionsAreJudgedBeforeAnyWork) {
             options.inference.method = method;
             options.sharing.partition = partition;
           },
-          "partition");
-  for (const double alpha : {-0.1, 100.1, std::numeric_limits<double>::quiet_NaN()})
-    refused([&](FitOptions& options) { options.sharing.alpha = alpha; }, "alpha");
-  refused([](FitOptions& options) { options.iterations = -1; }, "iterations");
+          {"partition is " + std::string(to_string(partition)), std::string(to_string(method)) + " method",
+           "choose the truncated method"});
+  for (const auto& [alpha, text] : {std::pair{-0.1, "alpha is -0.1"}, std::pair{100.1, "alpha is 100.1"},
+                                    std::pair{std::numeric_limits<double>::quiet_NaN(), "alpha is nan"}})
+    refused([&, value = alpha](FitOptions& options) { options.sharing.alpha = value; }, {text, "0 to 100"});
+  refused([](FitOptions& options) { options.iterations = -1; }, {"iterations is -1", "must not be negative"});
 }
 
 TEST(TeamFailure, NamesTheRowThatIsNotANumber) {
@@ -169,7 +170,11 @@ TEST(TeamFailure, OutsideOfLearningEndsTheTeam) {
       if (rank == 1) throw std::out_of_range("rank 1 has left");
       fit(data, mine);
     };
-    EXPECT_THROW(in_team({3, 1, partition}, options_of(kMixed), leave), std::out_of_range);
+    expect_error<std::out_of_range>(
+        [&] {
+          in_team({3, 1, partition}, options_of(kMixed), leave);
+        },
+        {"rank 1 has left"});
   }
 }
 
@@ -177,11 +182,15 @@ TEST(FactoredTeam, RefusesCodesOfOtherData) {
   const FitOptions options = fit_options({}, 4, 3);
   const FitResult other = fit(MatrixData(data_of({6, 4, 4, 4, 60})), options);
   const MatrixData data(data_of({6, 4, 4, 4, 83}));
-  EXPECT_THROW(resume(data, options, other.state), UsageError);
+  expect_error<UsageError>([&] { resume(data, options, other.state); },
+                           {"4 latents and 60 data points", "there are 4 and 83", "the data they were learned from"});
   for (const int ranks : {2, 3})
-    EXPECT_THROW(in_team({ranks, 0, Partition::uniform}, options,
-                         [&](const FitOptions& mine, int) { resume(data, mine, other.state); }),
-                 UsageError);
+    expect_error<UsageError>(
+        [&] {
+          in_team({ranks, 0, Partition::uniform}, options,
+                  [&](const FitOptions& mine, int) { resume(data, mine, other.state); });
+        },
+        {"60 data points", "there are 83", "the data they were learned from"});
 }
 
 TEST(RootDataInATeam, MayBeEmpty) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "expect_error.h"
 #include "inference_check.h"
 #include "oracle.h"
 #include "random_model.h"
@@ -81,7 +82,8 @@ TEST_P(Learning, PaperNoiseIsThePrintedFormula) {
 
   const Statistics without = e_step(model, MatrixData(data), exact());
   EXPECT_EQ(without.MM.size(), 0);
-  EXPECT_THROW(m_step(model, without, {.noise_update = Update::paper}, rescues), Error) << "never silently another";
+  expect_error<UsageError>([&] { m_step(model, without, {.noise_update = Update::paper}, rescues); },  // never another
+                           {"noise_update is paper", "without mean_products", "set it for the E-step"});
   FitOptions fit_options;
   fit_options.latents = 3;
   fit_options.inference = exact();

@@ -12,8 +12,6 @@
 namespace gsc::test {
 namespace {
 
-#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << "the message is: " << (message)
-
 class Matlab : public ::testing::TestWithParam<MatVersion> {
  protected:
   std::string path() const { return (folder / "a.mat").string(); }
@@ -26,7 +24,7 @@ TEST_P(Matlab, ReadsTheOnlyMatrix) {
   EXPECT_EQ(read_all(path()), x);
   EXPECT_EQ(read_all(path() + ":x"), x);
   EXPECT_EQ(open_data(path())->name(), path() + ":x");
-  EXPECT_SAYS(open_error(path() + ":y"), "no variable 'y'");
+  expect_says(open_error(path() + ":y"), "no variable 'y'");
 }
 
 TEST_P(Matlab, OtherKindsAreRefusedByName) {
@@ -35,7 +33,7 @@ TEST_P(Matlab, OtherKindsAreRefusedByName) {
   EXPECT_EQ(read_all(path() + ":x"), x);
   EXPECT_EQ(read_all(path() + ":small"), (Matrix(2, 2) << -300, 3, 2, 4).finished());
   const std::string ambiguous = open_error(path());
-  for (const char* name : {"x", "small", "say which"}) EXPECT_SAYS(ambiguous, name);
+  for (const char* name : {"x", "small", "say which"}) expect_says(ambiguous, name);
   const std::pair<const char*, const char*> kinds[] = {{"structure", "structure"},
                                                        {"cells", "cell"},
                                                        {"complex", "complex double"},
@@ -43,11 +41,11 @@ TEST_P(Matlab, OtherKindsAreRefusedByName) {
                                                        {"sparse", "sparse"}};
   for (const auto& [name, kind] : kinds) {
     const std::string message = open_error(path() + ":" + name);
-    EXPECT_SAYS(message, path() + ":" + name);
-    EXPECT_SAYS(message, kind);
-    EXPECT_SAYS(message, "MATLAB");  // what to do about it
+    expect_says(message, path() + ":" + name);
+    expect_says(message, kind);
+    expect_says(message, "MATLAB");  // what to do about it
   }
-  EXPECT_SAYS(open_error(path() + ":text"), GetParam() == MatVersion::v73 ? "char" : "text");
+  expect_says(open_error(path() + ":text"), GetParam() == MatVersion::v73 ? "char" : "text");
 }
 
 TEST_P(Matlab, FieldsOfStructures) {
@@ -63,22 +61,22 @@ TEST_P(Matlab, FieldsOfStructures) {
   // Whatever is asked for instead, the message says what can be read, the largest first.
   for (const std::string wanted : {"", ":EEG", ":EEG.dat", ":EGG"}) {
     const std::string message = open_error(eeg + wanted);
-    EXPECT_SAYS(message, eeg);
-    EXPECT_SAYS(message,
+    expect_says(message, eeg);
+    expect_says(message,
                 "fields that can be read: EEG.data (4 x 60 double), EEG.etc.weights (2 x 2 double), EEG.srate");
   }
-  EXPECT_SAYS(open_error(eeg), "as in " + eeg + ":EEG.data");
-  EXPECT_SAYS(open_error(eeg + ":EEG"), "is a structure, so name a field, as in " + eeg + ":EEG.data");
-  EXPECT_SAYS(open_error(eeg + ":EEG.dat"), "holds no field 'EEG.dat'");
-  EXPECT_SAYS(open_error(eeg + ":EEG.data.x"), "not a structure");
-  EXPECT_SAYS(open_error(eeg + ":EEG.setname"), "MATLAB");
+  expect_says(open_error(eeg), "as in " + eeg + ":EEG.data");
+  expect_says(open_error(eeg + ":EEG"), "is a structure, so name a field, as in " + eeg + ":EEG.data");
+  expect_says(open_error(eeg + ":EEG.dat"), "holds no field 'EEG.dat'");
+  expect_says(open_error(eeg + ":EEG.data.x"), "not a structure");
+  expect_says(open_error(eeg + ":EEG.setname"), "MATLAB");
   // In version 7.3 the fields of such an array are lists of references.
-  EXPECT_SAYS(open_error(eeg + ":EEG.chanlocs.theta"),
+  expect_says(open_error(eeg + ":EEG.chanlocs.theta"),
               GetParam() == MatVersion::v73 ? "references" : "array of 1 x 2 structures");
 
   write_eeglab(eeg, GetParam(), x, "rest.fdt");
   const std::string elsewhere = open_error(eeg + ":EEG.data");
-  for (const char* part : {"'rest.fdt'", "another file", "onefile"}) EXPECT_SAYS(elsewhere, part);
+  for (const char* part : {"'rest.fdt'", "another file", "onefile"}) expect_says(elsewhere, part);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, Matlab, ::testing::Values(MatVersion::v5, MatVersion::v5_packed, MatVersion::v73),
@@ -116,13 +114,13 @@ TEST(MatlabFiles, BigEndian) {
 TEST(MatlabFiles, ErrorsSayWhatIsWrong) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& bytes) { return open_error(write_file(folder / "a.mat", bytes).string()); };
-  EXPECT_SAYS(error("short"), "too short");
-  EXPECT_SAYS(error(std::string(200, 'x')), "not a MATLAB file");
+  expect_says(error("short"), "too short");
+  expect_says(error(std::string(200, 'x')), "not a MATLAB file");
   std::string file = big_endian_mat();
-  EXPECT_SAYS(error(file.substr(0, file.size() - 3)), "damaged or cut off");
+  expect_says(error(file.substr(0, file.size() - 3)), "damaged or cut off");
   file[128 + 8 + 16 + 8] = 1;  // 16777218 rows
-  EXPECT_SAYS(error(file), "promises 16777218 x 2 numbers");
-  EXPECT_SAYS(error(big_endian_mat().substr(0, 128)), "holds no real numeric matrix");
+  expect_says(error(file), "promises 16777218 x 2 numbers");
+  expect_says(error(big_endian_mat().substr(0, 128)), "holds no real numeric matrix");
 }
 
 /// The files that the experiments use, where they are to be found.
@@ -206,19 +204,19 @@ TEST_F(Hdf5, DamagedNumbersFailTheirChecksum) {
   ASSERT_NE(at, std::string::npos);
   bytes[at] = static_cast<char>(bytes[at] ^ 4);
   write_file(path(), bytes);
-  EXPECT_SAYS(open_error(path()), "checksum");
+  expect_says(open_error(path()), "checksum");
 }
 
 TEST_F(Hdf5, ErrorsSayWhatIsThere) {
-  EXPECT_SAYS(open_error(write_file(folder / "b.hdf5", "not HDF5").string()),
+  expect_says(open_error(write_file(folder / "b.hdf5", "not HDF5").string()),
               "is not HDF5: by its first bytes it is text");
   write_hdf5(path(), example(2, 2));
-  EXPECT_SAYS(open_error(path() + ":/absent"), "/group/x");
-  EXPECT_SAYS(open_error(path() + ":/group"), "is a group");
+  expect_says(open_error(path() + ":/absent"), "/group/x");
+  expect_says(open_error(path() + ":/group"), "is a group");
   const Matrix x = example(8, 1);
   write_arrays(path(), {{"deep/cube", {2, 2, 2}, x.data(), nullptr}});
-  EXPECT_SAYS(open_error(path()), "/deep/cube (2 x 2 x 2 float64)");
-  EXPECT_SAYS(open_error(path() + ":deep/cube"), "3 dimensions");
+  expect_says(open_error(path()), "/deep/cube (2 x 2 x 2 float64)");
+  expect_says(open_error(path() + ":deep/cube"), "3 dimensions");
 }
 
 }  // namespace

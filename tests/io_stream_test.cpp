@@ -16,7 +16,7 @@
 namespace gsc::test {
 namespace {
 
-#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << "the message is: " << (message)
+#define expect_says(message, part) EXPECT_NE((message).find(part), std::string::npos) << "the message is: " << (message)
 
 /// What comes out of read_stream() when `bytes` go into a pipe.
 std::unique_ptr<Data> through_a_pipe(const std::string& bytes, std::optional<StreamFormat> format = {}) {
@@ -64,13 +64,13 @@ TEST(Stream, ErrorsNameIt) {
   const auto error = [](const std::string& bytes, std::optional<StreamFormat> format = {}) {
     return error_of([&] { through_a_pipe(bytes, format); });
   };
-  EXPECT_SAYS(error(""), "the pipe: is empty");
-  EXPECT_SAYS(error("", StreamFormat::csv), "the pipe: is empty");
-  EXPECT_SAYS(error("1,2\n3\n"), "the pipe:2: expected 2 columns");
-  EXPECT_SAYS(error(npy_of(example(5, 3)).substr(0, 150)), "the pipe: promises 5 x 3 numbers");
-  EXPECT_SAYS(error("1,2\n3,4\n", StreamFormat::npy), "the pipe: is not a .npy array but text");
-  EXPECT_SAYS(error(npy_of(example(5, 3)), StreamFormat::csv), "not a table in text but a NumPy array");
-  EXPECT_SAYS(error("\x89HDF\r\n\x1a\n and so on"), "an HDF5 file; only text and .npy can be read so");
+  expect_says(error(""), "the pipe: is empty");
+  expect_says(error("", StreamFormat::csv), "the pipe: is empty");
+  expect_says(error("1,2\n3\n"), "the pipe:2: expected 2 columns");
+  expect_says(error(npy_of(example(5, 3)).substr(0, 150)), "the pipe: promises 5 x 3 numbers");
+  expect_says(error("1,2\n3,4\n", StreamFormat::npy), "the pipe: is not a .npy array but text");
+  expect_says(error(npy_of(example(5, 3)), StreamFormat::csv), "not a table in text but a NumPy array");
+  expect_says(error("\x89HDF\r\n\x1a\n and so on"), "an HDF5 file; only text and .npy can be read so");
 }
 
 TEST(Stream, WhatIsLargeGoesThroughAFileWithoutAName) {
@@ -85,8 +85,8 @@ TEST(Stream, WhatIsLargeGoesThroughAFileWithoutAName) {
   // Where there is no such folder, nothing can be kept, and the message says how to help it.
   ASSERT_EQ(::setenv("TMPDIR", "/proc", 1), 0);
   const std::string message = error_of([&] { through_a_pipe(npy_of(x)); });
-  EXPECT_SAYS(message, "cannot be kept in the folder /proc");
-  EXPECT_SAYS(message, "TMPDIR");
+  expect_says(message, "cannot be kept in the folder /proc");
+  expect_says(message, "TMPDIR");
   before != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
 }
 
@@ -122,7 +122,7 @@ TEST(Text, ArraysSideBySideReadBack) {
   const std::string message = error_of([&] {
     write_arrays(folder / "b.csv", {named("mean", mean), named("longer", longer)});
   });
-  EXPECT_SAYS(message, "'mean' has 4 rows, 'longer' has 5");
+  expect_says(message, "'mean' has 4 rows, 'longer' has 5");
   EXPECT_FALSE(std::filesystem::exists(folder / "b.csv"));
 }
 
@@ -165,16 +165,16 @@ TEST(FileKind, MessagesSayWhatAFileIs) {
   const auto error = [&](const std::string& name, const std::string& bytes) {
     return open_error(write_file(folder / name, bytes).string());
   };
-  EXPECT_SAYS(error("a.npy", "1,2\n3,4\n"), "not a .npy array but text");
-  EXPECT_SAYS(error("b.npy", ""), "is empty");
-  EXPECT_SAYS(error("a.csv", npy_of(example(2, 2))), "not a table in text but a NumPy array (.npy)");
-  EXPECT_SAYS(error("a.h5", "1,2\n"), "is not HDF5: by its first bytes it is text");
-  EXPECT_SAYS(error("a.npz", "1,2\n"), "by its first bytes it is text");
-  EXPECT_SAYS(error("a.dat", "1,2\n"), "(by its first bytes it is text)");
+  expect_says(error("a.npy", "1,2\n3,4\n"), "not a .npy array but text");
+  expect_says(error("b.npy", ""), "is empty");
+  expect_says(error("a.csv", npy_of(example(2, 2))), "not a table in text but a NumPy array (.npy)");
+  expect_says(error("a.h5", "1,2\n"), "is not HDF5: by its first bytes it is text");
+  expect_says(error("a.npz", "1,2\n"), "by its first bytes it is text");
+  expect_says(error("a.dat", "1,2\n"), "(by its first bytes it is text)");
   const auto path = write_file(folder / "bars.npy", npy_of(example(2, 2)));
   const std::string model = error_of([&] { load_model(path); });
-  EXPECT_SAYS(model, "not a model file: by its first bytes it is a NumPy array (.npy)");
-  EXPECT_SAYS(model, "gsc fit");
+  expect_says(model, "not a model file: by its first bytes it is a NumPy array (.npy)");
+  expect_says(model, "gsc fit");
 }
 
 }  // namespace

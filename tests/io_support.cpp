@@ -44,16 +44,6 @@ Matrix read_all(const Data& data, Index block) {
 
 Matrix read_all(const std::string& location) { return read_all(*open_data(location)); }
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return "";
-}
-
 std::string open_error(const std::string& location) {
   return error_of([&] { read_all(location); });
 }

@@ -5,9 +5,10 @@
 #include <gsc/files.h>
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
+
+#include "expect_error.h"
 
 namespace gsc::test {
 
@@ -32,8 +33,7 @@ std::filesystem::path write_file(const std::filesystem::path& path, std::string_
 Matrix read_all(const Data& data, Index block = 5);
 Matrix read_all(const std::string& location);
 
-/// The message of the gsc::Error that `action` throws; a test failure and "" if it throws none.
-std::string error_of(const std::function<void()>& action);
+/// How opening and reading the table fails.
 std::string open_error(const std::string& location);
 
 /// Values that are different everywhere and need all bits of a double.

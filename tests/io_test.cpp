@@ -19,8 +19,6 @@ namespace {
 
 using ::testing::Test;
 
-#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << "the message is: " << (message)
-
 /// The bytes of `values` as numbers of type T, each reversed if `big_endian`.
 template <class T>
 std::string stored(const std::vector<double>& values, bool big_endian = false) {
@@ -78,9 +76,9 @@ TEST_F(Files, SeveralArraysIntegersAndVectors) {
     EXPECT_EQ(read_all(path + ":v"), Matrix(v));
     EXPECT_EQ(read_all(path + ":counts")(1, 2), -2147483647);
     const std::string message = open_error(path);
-    EXPECT_SAYS(message, path);
-    for (const char* array : {"counts", "v", "x"}) EXPECT_SAYS(message, array);
-    EXPECT_SAYS(open_error(path + ":nothing"), "'nothing'");
+    expect_says(message, path);
+    for (const char* array : {"counts", "v", "x"}) expect_says(message, array);
+    expect_says(open_error(path + ":nothing"), "'nothing'");
   }
   EXPECT_EQ(read_all((folder / "x.npz").string() + ":x.npy"), x);
 }
@@ -134,21 +132,21 @@ TEST_F(Files, NpyErrorsNameFileAndProblem) {
   const std::string eight = stored<double>({1});
   const auto error = [&](const std::string& header, std::string_view values) {
     const std::string message = open_error(npy(header, values));
-    EXPECT_SAYS(message, "a.npy");
+    expect_says(message, "a.npy");
     return message;
   };
-  EXPECT_SAYS(error(dictionary("<f8", "(1, 1, 1)"), eight), "3 dimensions");
-  EXPECT_SAYS(error(dictionary("<f8", "(2, 1)"), eight), "only 8 bytes follow");
-  EXPECT_SAYS(error(dictionary("<f8", "(4611686018427387904, 4)"), eight), "only 8 bytes follow");
-  EXPECT_SAYS(error(dictionary("<f8", "(99999999999999999999999,)"), eight), "damaged");
-  EXPECT_SAYS(error(dictionary("<f8", "(0, 5)"), ""), "no numbers");
-  EXPECT_SAYS(error(dictionary("<c16", "(1,)"), eight + eight), "'<c16'");
-  EXPECT_SAYS(error(dictionary("|O", "(1,)"), eight), "'|O'");
-  EXPECT_SAYS(error("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", eight), "records");
-  EXPECT_SAYS(error("{'descr': '<f8', 'shape': (1,), }", eight), "damaged");
-  EXPECT_SAYS(open_error(npy(dictionary("<f8", "(1,)"), eight, 9)), "version 9");
-  EXPECT_SAYS(open_error(write_file(folder / "b.npy", "hello").string()), "is not a .npy");
-  EXPECT_SAYS(open_error(write_file(folder / "b.npy", "").string()), "is empty");
+  expect_says(error(dictionary("<f8", "(1, 1, 1)"), eight), "3 dimensions");
+  expect_says(error(dictionary("<f8", "(2, 1)"), eight), "only 8 bytes follow");
+  expect_says(error(dictionary("<f8", "(4611686018427387904, 4)"), eight), "only 8 bytes follow");
+  expect_says(error(dictionary("<f8", "(99999999999999999999999,)"), eight), "damaged");
+  expect_says(error(dictionary("<f8", "(0, 5)"), ""), "no numbers");
+  expect_says(error(dictionary("<c16", "(1,)"), eight + eight), "'<c16'");
+  expect_says(error(dictionary("|O", "(1,)"), eight), "'|O'");
+  expect_says(error("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", eight), "records");
+  expect_says(error("{'descr': '<f8', 'shape': (1,), }", eight), "damaged");
+  expect_says(open_error(npy(dictionary("<f8", "(1,)"), eight, 9)), "version 9");
+  expect_says(open_error(write_file(folder / "b.npy", "hello").string()), "is not a .npy");
+  expect_says(open_error(write_file(folder / "b.npy", "").string()), "is empty");
 }
 
 TEST_F(Files, CsvForms) {
@@ -167,30 +165,30 @@ TEST_F(Files, CsvForms) {
 }
 
 TEST_F(Files, CsvErrorsNameLineAndColumn) {
-  EXPECT_SAYS(open_error(csv("1,2,3\n\n4,5\n")), "a.csv:3: expected 3 columns, found 2");
-  EXPECT_SAYS(open_error(csv("a,b\n1,2\n3,4,5\n")), "a.csv:3: expected 2 columns, found 3");
-  EXPECT_SAYS(open_error(csv("1,2\n3,oops\n")), "a.csv:2: column 2: 'oops' is not a number");
-  EXPECT_SAYS(open_error(csv("1,b\n3,4\n")), "a.csv:1: column 2: 'b'");
-  EXPECT_SAYS(open_error(csv("1,2\n3,\n")), "a.csv:2: column 2 is empty");
-  EXPECT_SAYS(open_error(csv("1,5;2,5\n")), "a.csv:1: column 1: '1,5'");
-  EXPECT_SAYS(open_error(csv("1,1e999\n")), "'1e999' is beyond");
-  EXPECT_SAYS(open_error(csv("1,2\n3,4x\n")), "'4x'");
-  EXPECT_SAYS(open_error(csv("")), "is empty");
-  EXPECT_SAYS(open_error(csv("a,b\n")), "no rows of numbers");
-  EXPECT_SAYS(open_error(csv("\xFF\xFE"
+  expect_says(open_error(csv("1,2,3\n\n4,5\n")), "a.csv:3: expected 3 columns, found 2");
+  expect_says(open_error(csv("a,b\n1,2\n3,4,5\n")), "a.csv:3: expected 2 columns, found 3");
+  expect_says(open_error(csv("1,2\n3,oops\n")), "a.csv:2: column 2: 'oops' is not a number");
+  expect_says(open_error(csv("1,b\n3,4\n")), "a.csv:1: column 2: 'b'");
+  expect_says(open_error(csv("1,2\n3,\n")), "a.csv:2: column 2 is empty");
+  expect_says(open_error(csv("1,5;2,5\n")), "a.csv:1: column 1: '1,5'");
+  expect_says(open_error(csv("1,1e999\n")), "'1e999' is beyond");
+  expect_says(open_error(csv("1,2\n3,4x\n")), "'4x'");
+  expect_says(open_error(csv("")), "is empty");
+  expect_says(open_error(csv("a,b\n")), "no rows of numbers");
+  expect_says(open_error(csv("\xFF\xFE"
                              "1")),
               "UTF-16");
-  EXPECT_SAYS(open_error(csv("1 2\n3 4\n")), "separated by commas");
+  expect_says(open_error(csv("1 2\n3 4\n")), "separated by commas");
 }
 
 TEST_F(Files, FindsFormatAndFile) {
-  EXPECT_SAYS(open_error((folder / "absent.npy").string()), "there is no such file");
-  EXPECT_SAYS(open_error((folder / "absent.npz:x").string()), "there is no such file");
-  EXPECT_SAYS(open_error(folder.path().string()), "is a folder");
+  expect_says(open_error((folder / "absent.npy").string()), "there is no such file");
+  expect_says(open_error((folder / "absent.npz:x").string()), "there is no such file");
+  expect_says(open_error(folder.path().string()), "is a folder");
   const std::string unknown = open_error(csv("1", "a.xyz"));
-  for (const char* extension : {".xyz", ".npy", ".npz", ".csv", ".tsv", ".mat", ".h5"}) EXPECT_SAYS(unknown, extension);
-  EXPECT_SAYS(open_error(csv("1", "plain")), "without extension");
-  EXPECT_SAYS(open_error(csv("1\n2\n") + ":x"), "leave out ':x'");
+  for (const char* extension : {".xyz", ".npy", ".npz", ".csv", ".tsv", ".mat", ".h5"}) expect_says(unknown, extension);
+  expect_says(open_error(csv("1", "plain")), "without extension");
+  expect_says(open_error(csv("1\n2\n") + ":x"), "leave out ':x'");
   // A colon in the name of the file itself, with and without an array behind it.
   EXPECT_EQ(read_all(csv("1\n2\n", "a:b.csv")).rows(), 2);
   write_arrays(folder / "a:b.npz", {named("c:d", example(2, 2))});
@@ -199,38 +197,38 @@ TEST_F(Files, FindsFormatAndFile) {
 }
 
 TEST_F(Files, NpzErrors) {
-  EXPECT_SAYS(open_error(write_file(folder / "a.npz", "no archive").string()), "a.npz");
+  expect_says(open_error(write_file(folder / "a.npz", "no archive").string()), "a.npz");
   // Damage to the numbers is found by the archive's checksum.
   const auto path = folder / "x.npz";
   write_arrays(path, {named("x", example(20, 20))});
   std::string bytes = read_file(path);
   bytes[1000] = static_cast<char>(bytes[1000] ^ 1);
-  EXPECT_SAYS(open_error(write_file(path, bytes).string()), "x.npz:x");
+  expect_says(open_error(write_file(path, bytes).string()), "x.npz:x");
 }
 
 TEST_F(Files, RefusesWhatItCannotWrite) {
   const Matrix x = example(2, 2);
   const std::vector<NamedArray> two = {named("a", x), named("b", x)};
-  EXPECT_SAYS(error_of([&] { write_arrays(folder / "a.npy", two); }), "2 are to be written");
-  EXPECT_SAYS(error_of([&] { write_arrays(folder / "a.xls", two); }), "'.xls'");
+  expect_says(error_of([&] { write_arrays(folder / "a.npy", two); }), "2 are to be written");
+  expect_says(error_of([&] { write_arrays(folder / "a.xls", two); }), "'.xls'");
   const NamedArray cube{"cube", {1, 2, 2}, x.data(), nullptr};
-  EXPECT_SAYS(error_of([&] { write_arrays(folder / "a.csv", {cube}); }), "3 dimensions");
+  expect_says(error_of([&] { write_arrays(folder / "a.csv", {cube}); }), "3 dimensions");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   write_arrays(folder / "cube.npy", {cube});
-  EXPECT_SAYS(open_error((folder / "cube.npy").string()), "3 dimensions (1 x 2 x 2)");
+  expect_says(open_error((folder / "cube.npy").string()), "3 dimensions (1 x 2 x 2)");
 }
 
 TEST_F(Files, UnwritableTargets) {
   const std::vector<NamedArray> x = {{"x", {0}, nullptr, nullptr}};
   std::filesystem::create_directories(folder / "dir.npy");
-  EXPECT_SAYS(error_of([&] { write_arrays(folder / "dir.npy", x); }), "is a folder");
+  expect_says(error_of([&] { write_arrays(folder / "dir.npy", x); }), "is a folder");
   const std::string message = error_of([&] { write_arrays(folder / "absent/x.npy", x); });
-  EXPECT_SAYS(message, "absent/x.npy");
-  EXPECT_SAYS(message, "create the folder first");
-  EXPECT_SAYS(error_of([&] { AtomicFile file("/dev/null"); }), "not a regular file");
+  expect_says(message, "absent/x.npy");
+  expect_says(message, "create the folder first");
+  expect_says(error_of([&] { AtomicFile file("/dev/null"); }), "not a regular file");
   if (::geteuid() == 0) GTEST_SKIP() << "root may write to every folder";
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-  EXPECT_SAYS(error_of([&] { write_arrays(folder / "x.npy", x); }), "folder that you may change");
+  expect_says(error_of([&] { write_arrays(folder / "x.npy", x); }), "folder that you may change");
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
 }
 
@@ -247,8 +245,8 @@ TEST_F(Files, FullDiskLeavesTheOldFile) {
     const std::string message = error_of([&] { write_arrays(path, {named("x", x)}); });
     ::setrlimit(RLIMIT_FSIZE, &old);
     std::signal(SIGXFSZ, handler);
-    EXPECT_SAYS(message, path.string());
-    EXPECT_SAYS(message, "make room");
+    expect_says(message, path.string());
+    expect_says(message, "make room");
     EXPECT_EQ(read_file(path), "the old file");
     std::filesystem::remove(path);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << name << " left something behind";

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "expect_error.h"
+
 namespace gsc::test {
 namespace {
 
@@ -79,11 +81,16 @@ TEST(Ssim, ByHand) {
 
 TEST(Metrics, PicturesThatCannotBeCompared) {
   const Matrix a = Matrix::Zero(12, 12), b = Matrix::Zero(12, 13), small = Matrix::Zero(12, 10);
-  EXPECT_THROW(psnr(picture_of({a}), picture_of({b}), 255), Error);
-  EXPECT_THROW(psnr(picture_of({a}), picture_of({a, a, a}), 255), Error);
-  EXPECT_THROW(psnr(Picture{}, Picture{}, 255), Error);
-  EXPECT_THROW(ssim(picture_of({a}), picture_of({b}), 255), Error);
-  EXPECT_THROW(ssim(picture_of({small}), picture_of({small}), 255), Error);
+  for (const auto& metric : {psnr, ssim}) {
+    const auto refused = [&](const Picture& truth, const Picture& picture, Parts parts) {
+      expect_error<Error>([&] { metric(truth, picture, 255); }, parts);
+    };
+    refused(picture_of({a}), picture_of({b}), {"12 x 12 pixels in 1 channel", "13 x 12 pixels", "crop or convert"});
+    refused(picture_of({a}), picture_of({a, a, a}), {"12 x 12 pixels in 1 channel and", "in 3 channels"});
+    refused(Picture{}, Picture{}, {"pictures without pixels"});
+  }
+  expect_error<Error>([&] { ssim(picture_of({small}), picture_of({small}), 255); },
+                      {"at least 11 x 11 pixels", "these have 10 x 12"});
 }
 
 TEST(Amari, ZeroForTheTruthInAnyOrderAndScale) {
@@ -110,19 +117,22 @@ TEST(Amari, ByHand) {
 
 TEST(Amari, Errors) {
   const Matrix identity = Matrix::Identity(3, 3);
-  EXPECT_THROW(amari_index(identity, Matrix::Identity(2, 2)), Error);
-  EXPECT_THROW(amari_index(Matrix::Zero(3, 2), Matrix::Zero(3, 2)), Error);
-  EXPECT_THROW(amari_index(Matrix(), Matrix()), Error);
-  EXPECT_THROW(amari_index(Matrix::Ones(3, 3), identity), Error);
+  const auto refused = [](const Matrix& learned, const Matrix& generating, Parts parts) {
+    expect_error<Error>([&] { amari_index(learned, generating); }, parts);
+  };
+  refused(identity, Matrix::Identity(2, 2), {"two square matrices", "3 x 3 and 2 x 2"});
+  refused(Matrix::Zero(3, 2), Matrix::Zero(3, 2), {"two square matrices", "3 x 2 and 3 x 2"});
+  refused(Matrix(), Matrix(), {"two square matrices", "0 x 0 and 0 x 0"});
+  refused(Matrix::Ones(3, 3), identity, {"learned mixing matrix has no inverse", "another seed"});
   Matrix dead = identity;
   dead(1, 1) = 1e-314;  // a latent that has died: its direction means nothing
-  EXPECT_THROW(amari_index(dead, identity), Error);
+  refused(dead, identity, {"learned mixing matrix has no inverse", "another seed"});
   EXPECT_NEAR(amari_index(1e-200 * identity, identity), 0, 1e-14);
-  EXPECT_THROW(amari_index(identity, Matrix::Zero(3, 3)), Error);
+  refused(identity, Matrix::Zero(3, 3), {"generating mixing matrix lacks a direction"});
   Matrix broken = identity;
   broken(1, 1) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(amari_index(broken, identity), Error);
-  EXPECT_THROW(amari_index(identity, broken), Error);
+  refused(broken, identity, {"learned mixing matrix holds NaN or infinity"});
+  refused(identity, broken, {"generating mixing matrix holds NaN or infinity"});
 }
 
 }  // namespace

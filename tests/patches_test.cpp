@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "expect_error.h"
+
 namespace gsc::test {
 namespace {
 
@@ -56,12 +58,14 @@ TEST(PatchPositions, GridCoversEveryPixelOnceAtLeast) {
 }
 
 TEST(PatchPositions, Errors) {
-  EXPECT_THROW(grid_positions(7, 100, 8, 1), Error);
-  EXPECT_THROW(grid_positions(100, 7, 8, 1), Error);
-  EXPECT_THROW(grid_positions(0, 0, 1, 1), Error);
-  EXPECT_THROW(grid_positions(9, 9, 8, 0), UsageError);
-  EXPECT_THROW(grid_positions(9, 9, 4, 5), UsageError);
-  EXPECT_THROW(grid_positions(9, 9, 0, 1), UsageError);
+  expect_error<Error>([] { grid_positions(7, 100, 8, 1); },
+                      {"100 x 7 pixels", "patch of 8 x 8", "use smaller patches"});
+  expect_error<Error>([] { grid_positions(100, 7, 8, 1); },
+                      {"7 x 100 pixels", "patch of 8 x 8", "use smaller patches"});
+  expect_error<Error>([] { grid_positions(0, 0, 1, 1); }, {"0 x 0 pixels", "patch of 1 x 1"});
+  expect_error<UsageError>([] { grid_positions(9, 9, 8, 0); }, {"stride: 0 pixels", "from 1 to the patch's 8"});
+  expect_error<UsageError>([] { grid_positions(9, 9, 4, 5); }, {"stride: 5 pixels", "from 1 to the patch's 4"});
+  expect_error<UsageError>([] { grid_positions(9, 9, 0, 1); }, {"patch: 0 pixels", "at least 1"});
 }
 
 TEST(PatchPositions, RandomOnesAreDifferentAndUniform) {

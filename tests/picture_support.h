@@ -52,8 +52,4 @@ inline std::string bytes_of(const Picture& picture, const std::string& name) {
   return read_file(folder / name);
 }
 
-inline void expect_says(const std::string& message, const std::string& part) {
-  EXPECT_NE(message.find(part), std::string::npos) << message;
-}
-
 }  // namespace gsc::test

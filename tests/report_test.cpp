@@ -13,6 +13,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 
+#include "expect_error.h"
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/pixels.h"
@@ -152,7 +153,9 @@ TEST(Report, ChartsLeaveOutWhatHasNoPlaceOnTheAxis) {
   EXPECT_EQ(all[1]["series"][0]["x"], nlohmann::json({nullptr, 1, 2}));
   report.add_charts({{"tiny", "x", "y", Chart::Kind::line, false, true, {}, {{"s", {1e-310, 0.12345678912}, {}}}}});
   EXPECT_EQ(charts(report.html()).back()["series"][0]["y"], nlohmann::json({1e-310, 0.123456789}));
-  EXPECT_THROW(report.add_charts({{"c", "", "", Chart::Kind::line, false, false, {}, {{"s", {1, 2}, {1}}}}}), Error);
+  const Chart uneven{"c", "", "", Chart::Kind::line, false, false, {}, {{"s", {1, 2}, {1}}}};
+  test::expect_error<Error>([&] { report.add_charts({uneven}); },
+                            {"series 's' of the chart 'c' has 1 x and 2 y values", "give as many"});
 }
 
 TEST(Report, ErrorBarsAndReferences) {
@@ -168,7 +171,7 @@ TEST(Report, ErrorBarsAndReferences) {
   EXPECT_EQ(series[1]["reference"], true);
   Chart wrong = chart;
   wrong.series[0].error.pop_back();
-  EXPECT_THROW(report.add_charts({wrong}), Error);
+  test::expect_error<Error>([&] { report.add_charts({wrong}); }, {"of the chart 'c' has 1 error and 2 y values"});
 }
 
 TEST(Report, TheButtonForTheWholeRangeIsThereIfSomethingIsBelow) {
@@ -265,8 +268,10 @@ TEST(Report, BasisInColourAndAsTraces) {
   EXPECT_EQ(count(traces.html(), "<svg"), 7u);
   traces.add_basis(model(2, 1), 0, 0, 1);
   EXPECT_EQ(count(traces.html(), "class=\"stems\""), 2u);
-  EXPECT_THROW(report.add_basis(colour, 2, 2, 1), Error);
-  EXPECT_THROW(report.add_basis(colour, 3, 2, 2), Error);
+  test::expect_error<Error>([&] { report.add_basis(colour, 2, 2, 1); },
+                            {"of 12 values", "2 x 2 pixels with 1 channel;", "their product must be 12"});
+  test::expect_error<Error>([&] { report.add_basis(colour, 3, 2, 2); },
+                            {"of 12 values", "3 x 2 pixels with 2 channels", "1 or 3 channels"});
 }
 
 TEST(Report, ThousandLatentsStaySmall) {
@@ -306,12 +311,19 @@ TEST(Report, FiguresKeepAlphaAndReduceLargePictures) {
 
 TEST(Report, RefusesPicturesThatAreNone) {
   Report report("T");
-  EXPECT_THROW(report.add_figures({{"nothing", "", {}}}), Error);
-  EXPECT_THROW(report.add_figures({{"two channels", "", picture(2, 2, 2)}}), Error);
-  EXPECT_THROW(report.add_slider({"a", "", picture(2, 3)}, {"b", "", picture(3, 2)}), Error);
+  const auto expect_refused = [&](const Figure& figure, test::Parts parts) {
+    test::expect_error<Error>([&] { report.add_figures({figure}); }, parts);
+  };
+  expect_refused({"nothing", "", {}}, {"the figure 'nothing' has 0 channels of 0 x 0 pixels"});
+  expect_refused({"two channels", "", picture(2, 2, 2)}, {"'two channels' has 2 channels", "a picture has 1 or 3"});
+  test::expect_error<Error>(
+      [&] {
+        report.add_slider({"a", "", picture(2, 3)}, {"b", "", picture(3, 2)});
+      },
+      {"two pictures of one size", "'a' has 2 x 3 pixels and 'b' 3 x 2"});
   Picture odd = picture(2, 2, 3);
   odd.channels[2].resize(1, 2);
-  EXPECT_THROW(report.add_figures({{"odd", "", odd}}), Error);
+  expect_refused({"odd", "", odd}, {"the figure 'odd'", "a channel of 1 x 2 pixels, the first has 2 x 2"});
 }
 
 TEST(Report, TablesAlignNumbersAndFillShortRows) {
@@ -353,7 +365,8 @@ TEST(Report, WritesTheFileOrThrows) {
   EXPECT_EQ(text, report.html());
   EXPECT_NE(text.find("<p>first</p>\n<p>second</p>"), std::string::npos);
   std::filesystem::remove(path);
-  EXPECT_THROW(report.write(path / "folder" / "is" / "missing.html"), Error);
+  const std::filesystem::path nowhere = path / "folder" / "is" / "missing.html";
+  test::expect_error<Error>([&] { report.write(nowhere); }, {nowhere.string(), "create the folder first"});
 }
 
 }  // namespace

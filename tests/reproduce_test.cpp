@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "expect_error.h"
 #include "reproduce.h"
 #include "run_program.h"
 #include "statistics.h"
@@ -114,13 +115,8 @@ TEST(Trials, AFailureNamesItsSettingsAndKeepsTheOthers) {
   experiment.fails = 3;
   Request request;
   request.trials = 3;
-  try {
-    run_trials(experiment, request, file, {});
-    FAIL() << "no exception";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("counting, trial {\"seed\":3}: seed out of luck"), std::string::npos)
-        << error.what();
-  }
+  test::expect_error<Error>([&] { run_trials(experiment, request, file, {}); },
+                            {"counting, trial {\"seed\":3}: seed out of luck"});
   EXPECT_EQ(read_trials(file).size(), 2U);
 }
 
@@ -130,8 +126,8 @@ TEST(Trials, StoppingKeepsWhatIsFinished) {
   const Counting experiment;
   Request request;
   request.trials = 4;
-  EXPECT_THROW(run_trials(experiment, request, file, [](const TrialsProgress& now) { return now.done < 2; }),
-               Interrupted);
+  const auto until_two = [](const TrialsProgress& now) { return now.done < 2; };
+  test::expect_error<Interrupted>([&] { run_trials(experiment, request, file, until_two); }, {"interrupted"});
   EXPECT_EQ(read_trials(file).size(), 2U);
 }
 
@@ -148,12 +144,8 @@ TEST(Trials, SpreadsAreThoseOfTheChosenTrials) {
 }
 
 TEST(Reproduce, AnUnknownNameAndMissingDataAreToldApart) {
-  try {
-    find_experiment("figure9");
-    FAIL() << "no exception";
-  } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("consistency"), std::string::npos);
-  }
+  test::expect_error<UsageError>([] { find_experiment("figure9"); },
+                                 {"there is no experiment 'figure9'", "choose one of", "consistency", "or all"});
   Request request;
   EXPECT_EQ(missing_file(find_experiment("table2"), request), "images/house256.png");
   EXPECT_EQ(missing_file(find_experiment("consistency"), request), "");

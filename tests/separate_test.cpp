@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "expect_error.h"
 #include "separate_support.h"
 #include "tasks/separate_internal.h"
 #include "tasks/source_matching.h"
@@ -56,7 +57,7 @@ TEST(Separate, NormaliseUndoesTheScaleOfChannels) {
   EXPECT_TRUE(scaled.sources == first.sources);
   EXPECT_TRUE(scaled.mixing.row(0) == 1024 * first.mixing.row(0));
   mixture.row(1).setConstant(3);
-  EXPECT_THROW(separate(mixture, options), Error);
+  expect_error<Error>([&] { separate(mixture, options); }, {"channel 2 is constant", "leave it out"});
 }
 
 TEST(Separate, WhiteningGivesTheMixingOfTheChannels) {
@@ -89,7 +90,7 @@ TEST(Separate, WhitenedChannelsAreUncorrelated) {
   }
   Matrix dependent = laplace(3, 500, 3);
   dependent.row(2) = dependent.row(0) - 2 * dependent.row(1);
-  EXPECT_THROW(whiten(dependent, "m"), Error);
+  expect_error<Error>([&] { whiten(dependent, "m"); }, {"m: 1 of 3 channels follow from the others", "do not whiten"});
 }
 
 TEST(Separate, ChoosesTheMethod) {
@@ -104,22 +105,20 @@ TEST(Separate, ChoosesTheMethod) {
   options.fit.latents = 13;
   EXPECT_EQ(resolved(options, 4).inference.method, Method::truncated);
   options.restarts = 0;
-  EXPECT_THROW(resolved(options, 4), UsageError);
+  expect_error<UsageError>([&] { resolved(options, 4); }, {"restarts is 0", "at least 1"});
 }
 
 TEST(Separate, RefusesWhatCannotBeSeparated) {
   const SeparateOptions options;
-  EXPECT_THROW(separate(Matrix::Random(1, 100), options), Error);
-  EXPECT_THROW(separate(Matrix::Random(5, 4), options), Error);
-  EXPECT_THROW(separate(Matrix::Zero(2, 100), options), Error);
+  const auto refused = [&](const Matrix& mixture, Parts parts) {
+    expect_error<Error>([&] { separate(mixture, options); }, parts);
+  };
+  refused(Matrix::Random(1, 100), {"the mixture has 1 channel;", "at least two recordings"});
+  refused(Matrix::Random(5, 4), {"fewer samples (4) than channels (5)", "is it transposed"});
+  refused(Matrix::Zero(2, 100), {"the mixture has nothing but constant channels", "is it the right one?"});
   Matrix mixture = Matrix::Random(2, 100);
   mixture(1, 7) = NAN;
-  try {
-    separate(mixture, options);
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("channel 2 of the mixture is NaN at sample 7"), std::string::npos);
-  }
+  refused(mixture, {"channel 2 of the mixture is NaN at sample 7", "remove or replace"});
 }
 
 class Restarts : public ::testing::Test {
@@ -179,12 +178,14 @@ TEST_F(Restarts, ObserverSeesEveryRowAndCanStop) {
   EXPECT_TRUE(std::isnan(energies[3])) << "the last start was never begun";
 
   Counter none(0);
-  EXPECT_THROW(fit_restarts(data_, options_, 4, nullptr, &none), Interrupted);
+  expect_error<Interrupted>([&] { fit_restarts(data_, options_, 4, nullptr, &none); },
+                            {"interrupted before the first iteration"});
 }
 
 TEST_F(Restarts, ErrorsOfAllStartsAreReported) {
-  EXPECT_THROW(fit_restarts(data_, options_, 0), UsageError);
-  EXPECT_THROW(fit_restarts(MatrixData(Matrix::Ones(10, 3)), options_, 3), Error);
+  expect_error<UsageError>([&] { fit_restarts(data_, options_, 0); }, {"restarts is 0", "at least 1"});
+  expect_error<Error>([&] { fit_restarts(MatrixData(Matrix::Ones(10, 3), "ones"), options_, 3); },
+                      {"ones: all rows are equal", "nothing to learn"});
 }
 
 /// Bad for the starts that pick it up: reads fail when row 0 is asked for the given time.

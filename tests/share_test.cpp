@@ -13,6 +13,7 @@
 #include "distributed/repartition.h"
 #include "distributed/share.h"
 #include "distributed/thread_team.h"
+#include "expect_error.h"
 #include "inference_check.h"
 #include "random_model.h"
 
@@ -47,22 +48,26 @@ TEST(Packing, ReturnsWhatWasPacked) {
   EXPECT_EQ(unpacker.next<Matrix>(), matrix);
   EXPECT_EQ(unpacker.next<std::string>(), "end");
   EXPECT_EQ(unpacker.next<double>(), 2.5);
-  EXPECT_THROW(unpacker.next<char>(), Error) << "beyond the end";
+  expect_error<Error>([&] { unpacker.next<char>(); }, {"1 bytes are missing", "same version of gsc"});
 }
 
 TEST(Packing, RefusesToReadBeyondTheEnd) {
-  EXPECT_THROW(Unpacker({}).next<double>(), Error);
+  const auto refused = [](const auto& kind, const Bytes& bytes, const char* missing) {
+    using Value = std::decay_t<decltype(kind)>;
+    expect_error<Error>([&] { Unpacker(bytes).next<Value>(); }, {missing, "same version of gsc"});
+  };
+  refused(double(), {}, "8 bytes are missing");
   Bytes bytes = (Packer() << std::vector<double>{1, 2}).take();
   bytes.pop_back();
-  EXPECT_THROW(Unpacker(bytes).next<std::vector<double>>(), Error);
+  refused(std::vector<double>(), bytes, "1 bytes are missing");
   bytes = (Packer() << std::string("text")).take();
   bytes.pop_back();
-  EXPECT_THROW(Unpacker(bytes).next<std::string>(), Error);
+  refused(std::string(), bytes, "1 bytes are missing");
   bytes = (Packer() << Matrix(Matrix::Ones(2, 2))).take();
   bytes.resize(bytes.size() - 8);
-  EXPECT_THROW(Unpacker(bytes).next<Matrix>(), Error);
+  refused(Matrix(), bytes, "8 bytes are missing");
   bytes.resize(12);
-  EXPECT_THROW(Unpacker(bytes).next<Matrix>(), Error);
+  refused(Matrix(), bytes, "4 bytes are missing");
 }
 
 void expect_same_bits(const Model& a, const Model& b) {
@@ -121,7 +126,7 @@ TEST(ThreadTeam, FinishesWhatAllHaveComeTo) {
       if (team.rank() == 2) throw std::out_of_range("after the sum");
       team.sum(&one, 1);
     };
-    EXPECT_THROW(run_ranks(3, 0, body), std::out_of_range);
+    expect_error<std::out_of_range>([&] { run_ranks(3, 0, body); }, {"after the sum"});
     ASSERT_EQ(summed, 9) << "trial " << trial;
   }
 }

@@ -73,8 +73,10 @@ DataSummary DataSums::summary(const Data& data) const {
     summary.covariance = (squares.col(0) / summary.count - offset.cwiseAbs2()).cwiseMax(0.0);
   const double variance = full ? summary.covariance.trace() : summary.covariance.sum();
   if (!(variance > 0))
-    throw Error(data.name() +
-                ": all rows are equal (every value in a column is the same), so there is nothing to learn");
+    throw Error(
+        data.name() +
+        ": all rows are equal (every value in a column is the same), so there is nothing to learn; is it the right "
+        "table?");
   return summary;
 }
 

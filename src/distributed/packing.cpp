@@ -1,6 +1,7 @@
 #include "distributed/packing.h"
 
 #include <cstring>
+#include <string>
 
 namespace gsc {
 
@@ -12,7 +13,10 @@ Packer& Packer::append(const void* data, std::size_t size) {
 }
 
 Unpacker& Unpacker::extract(void* data, std::size_t size) {
-  if (size > bytes_.size() - position_) throw Error("ranks exchanged fewer bytes than they should have");
+  const std::size_t left = bytes_.size() - position_;
+  if (size > left)
+    throw Error("ranks exchanged fewer bytes than they should have (" + std::to_string(size - left) +
+                " bytes are missing); do all of them run the same version of gsc?");
   if (size > 0) std::memcpy(data, bytes_.data() + position_, size);
   position_ += size;
   return *this;

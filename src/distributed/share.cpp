@@ -198,7 +198,7 @@ Matrix Share::own_columns(const Matrix& all) const {
     if (!team().root()) return;
     if (all.size() > 0 && all.cols() != data_.rows())
       throw UsageError("the codes are of " + std::to_string(all.cols()) + " data points, but there are " +
-                       std::to_string(data_.rows()));
+                       std::to_string(data_.rows()) + "; resume with the data they were learned from");
     for (std::size_t r = 0; r < outgoing.size(); ++r) {
       const Index first = all.size() > 0 ? shares_[r] : 0, count = all.size() > 0 ? shares_[r + 1] - shares_[r] : 0;
       outgoing[r] = (Packer() << Matrix(all.middleCols(first, count))).take();

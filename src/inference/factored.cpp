@@ -110,9 +110,9 @@ Statistics factored_step(const Model& model, const Data& data, const InferenceOp
   if (sorted != fixed_order(H))
     throw UsageError("the order of a sweep must name each of the " + std::to_string(H) + " latents once");
   if (codes.size() > 0 && (codes.rows() != H || codes.cols() != data.rows()))
-    throw UsageError("the codes are " + std::to_string(codes.rows()) + " x " + std::to_string(codes.cols()) +
-                     ", but there are " + std::to_string(H) + " latents and " + std::to_string(data.rows()) +
-                     " data points");
+    throw UsageError("the codes are of " + std::to_string(codes.rows()) + " latents and " +
+                     std::to_string(codes.cols()) + " data points, but there are " + std::to_string(H) + " and " +
+                     std::to_string(data.rows()) + "; resume with the data they were learned from");
   next.resize(H, data.rows());
   return gather(model, data, options, order, codes, &next, {});
 }

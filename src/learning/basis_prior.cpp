@@ -103,7 +103,8 @@ FactoredOptions::Shape resolved_shape(const FactoredOptions::Shape& shape, Index
   }
   if (result.rows < 1 || result.cols < 1 || result.rows * result.cols != positions)
     throw UsageError("shape is " + std::to_string(shape.rows) + " x " + std::to_string(shape.cols) + " x " +
-                     std::to_string(shape.channels) + ", but there are " + std::to_string(dimensions) + " dimensions");
+                     std::to_string(shape.channels) + ", but there are " + std::to_string(dimensions) +
+                     " dimensions; their product must be that");
   return result;
 }
 

@@ -211,7 +211,7 @@ void FitOptions::validate() const {
   if (sharing.partition != Partition::uniform && inference.method != Method::truncated)
     throw UsageError("partition is " + std::string(to_string(sharing.partition)) +
                      ", which clusters data points by their candidates; the " +
-                     std::string(to_string(inference.method)) + " method has none");
+                     std::string(to_string(inference.method)) + " method has none; choose the truncated method");
   if (!(sharing.alpha >= 0 && sharing.alpha <= 100))
     throw UsageError("alpha is " + std::to_string(sharing.alpha) + "; it must be a percentage, 0 to 100");
   if (inference.method != Method::factored) return;

@@ -122,7 +122,8 @@ std::int64_t Rescues::total() const {
 
 Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {
   if (options.noise_update == Update::paper && statistics.MM.size() == 0)
-    throw UsageError("noise_update is paper, but the statistics were gathered without mean_products");
+    throw UsageError(
+        "noise_update is paper, but the statistics were gathered without mean_products; set it for the E-step");
   use_one_blas_thread();
   const std::vector<Index> used = used_latents(statistics, rescues);
   Model next = model;

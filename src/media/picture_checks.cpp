@@ -114,7 +114,7 @@ void check_jpeg(const PictureBytes& file) {
     break;
   }
   if (file.text(at, file.size() - at).find("\xff\xd9") == std::string_view::npos)
-    fail(file.name, "is cut short: the end of the JPEG is missing; get a complete copy");
+    fail(file.name, "is damaged or cut short: the end of the JPEG is missing; get a complete copy");
 }
 
 }  // namespace gsc

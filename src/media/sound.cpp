@@ -122,11 +122,13 @@ void write_sound(const std::filesystem::path& path, const Sound& sound) {
   info.format = format_of(path);
   info.samplerate = sound.rate;
   info.channels = static_cast<int>(std::min<Index>(sound.channels.rows(), 1 << 20));
-  if (sound.rate < 1) fail(name, "cannot be written with {} samples a second", sound.rate);
+  if (sound.rate < 1) fail(name, "cannot be written with {} samples a second; at least 1 is needed", sound.rate);
   if (sound.channels.size() == 0) fail(name, "there is no sound to write");
-  if (!sound.channels.allFinite()) fail(name, "the sound to write holds NaN or infinity");
+  if (!sound.channels.allFinite())
+    fail(name, "the sound to write holds NaN or infinity; remove or replace such values first");
   if (!sf_format_check(&info))
-    fail(name, "this format does not take {} channels at {} samples a second", info.channels, sound.rate);
+    fail(name, "this format does not take {} channels at {} samples a second; write fewer channels, or as WAV",
+         info.channels, sound.rate);
 
   MemoryFile memory;
   SF_VIRTUAL_IO io = MemoryFile::functions();

@@ -12,7 +12,11 @@ std::string shape(Index rows, Index cols) { return std::to_string(rows) + " x " 
 void Model::validate() const {
   const Index D = dimensions(), H = latents();
   if (D == 0 || H == 0) throw Error("model: W is " + shape(D, H) + "; it needs at least one row and one column");
-  if (!W.allFinite()) throw Error("model: W holds NaN or infinity");
+  for (Index d = 0; d < D; ++d)
+    for (Index h = 0; h < H; ++h)
+      if (!std::isfinite(W(d, h)))
+        throw Error("model: W is " + std::to_string(W(d, h)) + " in row " + std::to_string(d) + ", column " +
+                    std::to_string(h) + " (from 0); every value must be finite");
   if (W_variance.size() > 0 && (W_variance.rows() != D || W_variance.cols() != H))
     throw Error("model: W_variance is " + shape(W_variance.rows(), W_variance.cols()) + ", W is " + shape(D, H));
   if (!W_variance.allFinite() || (W_variance.array() < 0).any())
@@ -25,7 +29,9 @@ void Model::validate() const {
                   "; it must lie between 0 and 1");
   if (mu.size() != H)
     throw Error("model: mu has " + std::to_string(mu.size()) + " entries for " + std::to_string(H) + " latents");
-  if (!mu.allFinite()) throw Error("model: mu holds NaN or infinity");
+  for (Index h = 0; h < H; ++h)
+    if (!std::isfinite(mu(h)))
+      throw Error("model: mu of latent " + std::to_string(h) + " is " + std::to_string(mu(h)) + "; it must be finite");
   if (slab.latents() != H)
     throw Error("model: slab is for " + std::to_string(slab.latents()) + " latents, W for " + std::to_string(H));
   if (noise.dimensions() != D)

@@ -33,8 +33,8 @@ bool all_whole(const std::vector<double>& values) {
 Json series_json(const Chart& chart, const Chart::Series& series) {
   for (const auto& [what, values] : {std::pair{"x", &series.x}, std::pair{"error", &series.error}})
     if (!values->empty() && values->size() != series.y.size())
-      throw Error(fmt::format("report: series '{}' of the chart '{}' has {} {} and {} y values", series.name,
-                              chart.title, values->size(), what, series.y.size()));
+      throw Error(fmt::format("report: series '{}' of the chart '{}' has {} {} and {} y values; give as many",
+                              series.name, chart.title, values->size(), what, series.y.size()));
   Json x = Json::array(), y = Json::array(), error = Json::array();
   for (const std::size_t i : thinned(series.y, kMostPoints)) {
     x.push_back(coordinate(series.x.empty() ? static_cast<double>(i) : series.x[i], chart.log_x));

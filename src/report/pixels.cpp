@@ -57,7 +57,9 @@ Pixels shown_pixels(const Figure& figure) {
   }
   for (const Layer& layer : layers)
     if (layer.values->rows() != picture.height() || layer.values->cols() != picture.width())
-      throw Error(fmt::format("report: the channels of the figure '{}' differ in size", figure.caption));
+      throw Error(fmt::format("report: the figure '{}' has a channel of {} x {} pixels, the first has {} x {}",
+                              figure.caption, layer.values->rows(), layer.values->cols(), picture.height(),
+                              picture.width()));
 
   Pixels pixels;
   const double area = static_cast<double>(picture.height()) * static_cast<double>(picture.width());

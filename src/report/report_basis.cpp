@@ -79,8 +79,10 @@ void Report::add_basis(const Model& model, Index rows, Index cols, Index channel
   const bool traces = rows == 0;
   if (!traces &&
       (rows < 1 || cols < 1 || (channels != 1 && channels != 3) || rows * cols * channels != model.dimensions()))
-    throw Error(fmt::format("report: basis functions of {} values cannot be shown as {} x {} pixels with {} channels",
-                            model.dimensions(), rows, cols, channels));
+    throw Error(
+        fmt::format("report: basis functions of {0} values cannot be shown as {1} x {2} pixels with {3} channel{4}; "
+                    "their product must be {0}, with 1 or 3 channels",
+                    model.dimensions(), rows, cols, channels, channels == 1 ? "" : "s"));
   if (model.latents() == 0 || model.dimensions() == 0) return;
 
   std::vector<Index> order = order_by_use(model.pi);

@@ -57,7 +57,7 @@ void check(const Picture& noisy) {
                                 [](const Matrix& channel) { return channel.maxCoeff() == channel.minCoeff(); });
   if (flat)
     throw Error("the picture is flat (every pixel is " + std::to_string(noisy.channels[0](0, 0)) +
-                "), so there is nothing to denoise");
+                "), so there is nothing to denoise; is it the right one?");
 }
 
 void set_truncation(const DenoiseOptions& options, const Preset& usual, FitOptions& fit) {
@@ -80,7 +80,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   if (plan.stride > plan.patch)
     throw UsageError("stride is " + std::to_string(plan.stride) + ", but patches have only " +
                      std::to_string(plan.patch) + " x " + std::to_string(plan.patch) +
-                     " pixels, so some of the picture would be left out");
+                     " pixels, so some of the picture would be left out; choose a smaller stride");
   plan.patch_mean = options.patch_mean.value_or(member.mean);
   plan.train_patches = options.train_patches;
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace gsc {
 namespace {
@@ -18,7 +19,8 @@ std::string size_text(const Picture& picture) {
 void require_same_shape(const Picture& truth, const Picture& picture) {
   if (truth.height() != picture.height() || truth.width() != picture.width() ||
       truth.channels.size() != picture.channels.size())
-    throw Error("pictures of different shape cannot be compared: " + size_text(truth) + " and " + size_text(picture));
+    throw Error("pictures of different shape cannot be compared: " + size_text(truth) + " and " + size_text(picture) +
+                "; crop or convert one of them first");
   if (truth.height() == 0 || truth.width() == 0) throw Error("pictures without pixels cannot be compared");
 }
 
@@ -106,15 +108,17 @@ double amari_index(const Matrix& learned, const Matrix& generating) {
     throw Error("the Amari index needs two square matrices of the same size; these are " +
                 std::to_string(learned.rows()) + " x " + std::to_string(learned.cols()) + " and " +
                 std::to_string(generating.rows()) + " x " + std::to_string(generating.cols()));
-  if (!learned.allFinite() || !generating.allFinite())
-    throw Error("the Amari index of matrices with NaN or infinity is not defined");
+  for (const auto& [name, matrix] : {std::pair{"learned", &learned}, std::pair{"generating", &generating}})
+    if (!matrix->allFinite())
+      throw Error("the " + std::string(name) +
+                  " mixing matrix holds NaN or infinity, so its Amari index is not defined");
   // A latent that has died has no direction. The index does not depend on the common scale, which could overflow.
   const Vector lengths = learned.cwiseAbs().colwise().maxCoeff().transpose();
   const double longest = lengths.maxCoeff();
   const bool dead = !(lengths.minCoeff() > 1e-100 * longest);
   const Eigen::FullPivLU<Matrix> lu(dead ? learned : Matrix(learned / longest));
   if (dead || !lu.isInvertible())
-    throw Error("the learned mixing matrix has no inverse, so its Amari index is not defined");
+    throw Error("the learned mixing matrix has no inverse, so its Amari index is not defined; learn with another seed");
   const Eigen::ArrayXXd o = lu.solve(generating).array().abs();
   const Eigen::ArrayXd of_row = o.rowwise().maxCoeff();
   const Eigen::Array<double, 1, Eigen::Dynamic> of_col = o.colwise().maxCoeff();
