@@ -7,8 +7,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "inference/blas.h"
 #include "learning/factored_m_step.h"
+#include "math/blas.h"
+#include "math/numeric_scope.h"
 #include "patch_like_model.h"
 #include "timing.h"
 
@@ -21,7 +22,7 @@ struct Case {
 
 /// One thread's time in Y W and in Y -= X W', in blocks of rows.
 double product_seconds(const Case& size, const Matrix& Y, const Matrix& W) {
-  use_one_blas_thread();
+  const OneBlasThread scope;
   constexpr Index kRows = 512;
   const Matrix W_transposed = W.transpose();
   Matrix block = Y.topRows(kRows), rows(kRows, size.latents);

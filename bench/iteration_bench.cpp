@@ -12,6 +12,7 @@
 #include <string>
 
 #include "inference/block_inference.h"
+#include "math/numeric_scope.h"
 #include "model/random_draws.h"
 #include "patch_like_model.h"
 #include "timing.h"
@@ -60,7 +61,7 @@ InferenceOptions truncation(Index candidates, Index max_active, int threads) {
 
 /// One thread's time in the two matrix products of an E-step, in the blocks in which it does them.
 double product_seconds(const PreparedModel& prepared, const Data& data, Index block_rows) {
-  use_one_blas_thread();
+  const OneBlasThread scope;
   Matrix Y(block_rows, data.cols()), rows(block_rows, prepared.padded), YZ = Matrix::Zero(data.cols(), prepared.padded);
   data.read(0, Y);
   return bench::median_seconds(5, [&] {

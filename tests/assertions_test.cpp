@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "inference/blas.h"
+#include "math/blas.h"
 
 namespace gsc::test {
 namespace {

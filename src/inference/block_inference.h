@@ -3,9 +3,9 @@
 
 #include <gsc/inference.h>
 
-#include "inference/blas.h"
 #include "inference/kernels.h"
 #include "inference/parallel_blocks.h"
+#include "math/blas.h"
 
 namespace gsc {
 

@@ -7,6 +7,7 @@
 
 #include "inference/block_inference.h"
 #include "inference/factored.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
@@ -74,6 +75,7 @@ Statistics empty_statistics(const Model& model, const InferenceOptions& options)
 }
 
 Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop) {
+  const NumericScope scope;
   if (options.method != Method::factored) return gather_statistics(model, data, options, stop, nullptr);
   require_fit(model, data, options);
   return factored_expectation(model, data, options, stop);

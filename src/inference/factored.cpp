@@ -9,6 +9,7 @@
 
 #include "inference/block_inference.h"
 #include "inference/factored_block.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
@@ -103,6 +104,7 @@ Statistics gather(const Model& model, const Data& data, const InferenceOptions& 
 
 Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,
                          const std::vector<Index>& order, const Matrix& codes, Matrix& next) {
+  const NumericScope scope;
   require_fit(model, data, options);
   const Index H = model.latents();
   std::vector<Index> sorted = order;

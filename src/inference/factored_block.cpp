@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "data/finite.h"
-#include "inference/blas.h"
+#include "math/blas.h"
 
 namespace gsc {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "inference/blas.h"
+#include "math/blas.h"
 
 namespace gsc {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <exception>
 
-#include "inference/blas.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 
@@ -25,12 +25,12 @@ BlockPlan::BlockPlan(Index first_row, Index rows, Index row_doubles, double nano
 
 void parallel_blocks(const BlockPlan& plan, const StopRequest& stop,
                      const std::function<void(int, Index, Index)>& body) {
-  use_one_blas_thread();
   const Index blocks = (plan.count + plan.block_rows - 1) / plan.block_rows;
   std::atomic<bool> abandon = false;
   std::exception_ptr failure;
 #pragma omp parallel num_threads(plan.threads)
   {
+    const FloatingPointScope scope;  // OpenMP's threads may be older than this call and have another environment
     // The team may come out smaller than asked for; the shares stay those of plan.threads.
     for (int share = omp_get_thread_num(); share < plan.threads; share += omp_get_num_threads()) {
       const Index begin = blocks * share / plan.threads, end = blocks * (share + 1) / plan.threads;

@@ -8,11 +8,13 @@
 #include "inference/block_inference.h"
 #include "inference/factored.h"
 #include "inference/most_probable_states.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 
 Posterior infer(const Model& model, const Data& data, const InferenceOptions& options, const PosteriorRequest& request,
                 Index first, Index count, const StopRequest& stop) {
+  const NumericScope scope;
   require_fit(model, data, options);
   if (count < 0) count = data.rows() - first;
   if (first < 0 || count < 1 || first + count > data.rows())

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/blas.h"
+#include "math/blas.h"
 #include "math/eigen_pairs.h"
 
 namespace gsc {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/blas.h"
 #include "learning/basis_prior.h"
 #include "learning/m_step_parts.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
@@ -38,7 +38,7 @@ void start_factored(const FactoredOptions& options, Model& model, FactoredState&
 
 Model factored_m_step(const Model& model, const Statistics& statistics, const FactoredOptions& options,
                       FactoredState& state, Rescues& rescues) {
-  use_one_blas_thread();
+  const NumericScope scope;
   Model next = model;
   const std::vector<Index> used = used_latents(statistics, rescues);
   if (options.basis_prior == BasisPrior::none)

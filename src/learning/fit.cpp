@@ -13,6 +13,7 @@
 #include "distributed/together.h"
 #include "learning/basis_prior.h"
 #include "learning/factored_m_step.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
@@ -227,6 +228,7 @@ void FitOptions::validate() const {
 }
 
 FitResult fit(const Data& data, const FitOptions& options, Observer* observer, std::optional<Model> start) {
+  const NumericScope scope;
   options.validate();
   Share share(data, options.sharing);
   const DataSummary summary = share.summarize(options.noise == NoiseType::full);
@@ -242,6 +244,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
 }
 
 FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer) {
+  const NumericScope scope;
   options.validate();
   Share share(data, options.sharing);
   share.summarize(false);

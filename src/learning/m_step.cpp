@@ -12,10 +12,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/blas.h"
 #include "learning/full_slab_update.h"
 #include "learning/m_step_parts.h"
 #include "learning/positive_definite.h"
+#include "math/blas.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 
@@ -121,10 +122,10 @@ std::int64_t Rescues::total() const {
 }
 
 Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {
+  const NumericScope scope;
   if (options.noise_update == Update::paper && statistics.MM.size() == 0)
     throw UsageError(
         "noise_update is paper, but the statistics were gathered without mean_products; set it for the E-step");
-  use_one_blas_thread();
   const std::vector<Index> used = used_latents(statistics, rescues);
   Model next = model;
   next.W = updated_basis(model.W, statistics, used);

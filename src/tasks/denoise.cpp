@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "math/numeric_scope.h"
 #include "tasks/denoise_plan.h"
 #include "tasks/patches.h"
 #include "tasks/reconstruct.h"
@@ -75,6 +76,7 @@ void average_in(Picture& mean, const Picture& value, int count) {
 }  // namespace
 
 Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer) {
+  const NumericScope scope;
   options.validate();
   Denoised result;
   result.noise_estimate = estimate_noise(noisy);

@@ -12,7 +12,7 @@
 
 #include "distributed/pack_fit.h"
 #include "distributed/together.h"
-#include "inference/blas.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
@@ -108,6 +108,7 @@ void share_outcomes(Team& team, std::vector<Start>& starts) {
 
 FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts, std::vector<double>* free_energies,
                        Observer* observer) {
+  const NumericScope scope;
   options.validate();
   if (restarts < 1) throw UsageError("restarts is " + std::to_string(restarts) + "; it must be at least 1");
   Team& team = *options.sharing.team;
@@ -120,7 +121,6 @@ FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts
   SharedObserver shared(observer);
   std::vector<Start> starts(static_cast<std::size_t>(restarts));
   const int threads = std::min(thread_count(options.inference.threads), restarts);
-  use_one_blas_thread();  // once here, so that the starts, which call it too, change nothing under each other
   together(team, [&] {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (std::size_t i = 0; i < starts.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "distributed/together.h"
+#include "math/numeric_scope.h"
 #include "tasks/patches.h"
 
 namespace gsc {
@@ -18,6 +19,7 @@ Vector patch_weights(const Matrix& variances, double floor, PatchWeights kind) {
 
 Reconstruction reconstruct(const Picture& noisy, const Model& model, const ModelPlan& plan,
                            const std::function<bool(double)>& go_on) {
+  const NumericScope scope;
   constexpr Index kBlock = 8192;
   const PatchData data(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride),
                        plan.remove_mean());

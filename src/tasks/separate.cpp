@@ -7,6 +7,7 @@
 #include <string>
 
 #include "math/eigen_pairs.h"
+#include "math/numeric_scope.h"
 #include "tasks/separate_internal.h"
 
 namespace gsc {
@@ -88,6 +89,7 @@ Matrix whiten(Matrix& mixture, const std::string& name) {
 }
 
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
+  const NumericScope scope;
   check_mixture(mixture, "the mixture");
   const FitOptions single = resolved(options, mixture.rows());
   Matrix channels = mixture;

@@ -1,14 +1,11 @@
 #pragma once
-// Matrix products and the one large linear system, through CBLAS and LAPACK, always on the calling thread: the
-// parallelism is ours. Eigen alone, compiled for any x86-64, takes ten times as long.
+// Matrix products and the one large linear system, through CBLAS and LAPACK, on the calling thread: whoever calls these
+// holds a OneBlasThread (numeric_scope.h). Eigen alone, compiled for any x86-64, takes ten times as long.
 
 #include <gsc/types.h>
 
 namespace gsc {
 #pragma GCC visibility push(default)  // for the libraries that build on this one
-
-/// Tells the linked BLAS not to use threads of its own. Called before parallel work; cheap.
-void use_one_blas_thread();
 
 /// C = A B, row-major, over the first `rows` rows of A and C.
 void product(Index rows, const Matrix& A, const Matrix& B, Matrix& C);

@@ -1,4 +1,4 @@
-#include "inference/blas.h"
+#include "math/blas.h"
 
 #include <cblas.h>
 
@@ -8,8 +8,6 @@ extern "C" void dposv_(const char* uplo, const int* n, const int* nrhs, double* 
                        const int* ldb, int* info);
 
 namespace gsc {
-
-void use_one_blas_thread() { openblas_set_num_threads(1); }
 
 void product(Index rows, const Matrix& A, const Matrix& B, Matrix& C) {
   assert(A.cols() == B.rows() && C.cols() == B.cols() && rows <= A.rows() && rows <= C.rows());
