@@ -166,6 +166,30 @@ TEST_F(ModelFiles, OtherFilesAndVersions) {
 }
 
 TEST_F(ModelFiles, FullDiskLeavesTheOldFile) {
+TEST_F(ModelFiles, TheCallersErrorHandlerOfHdf5Stays) {
+  static int errors = 0;
+  const auto count = [](hid_t, void*) {
+    ++errors;
+    return herr_t{0};
+  };
+  H5E_auto2_t before = nullptr;
+  void* before_data = nullptr;
+  H5Eget_auto2(H5E_DEFAULT, &before, &before_data);
+  H5Eset_auto2(H5E_DEFAULT, count, &errors);
+  load_model(path);
+  write_file(path, "text");
+  load_error();
+  EXPECT_EQ(errors, 0) << "what HDF5 cannot read is ours to tell";
+  H5E_auto2_t after = nullptr;
+  void* after_data = nullptr;
+  H5Eget_auto2(H5E_DEFAULT, &after, &after_data);
+  EXPECT_EQ(after, static_cast<H5E_auto2_t>(count));
+  EXPECT_EQ(after_data, &errors);
+  EXPECT_LT(H5Fopen("no such file", H5F_ACC_RDONLY, H5P_DEFAULT), 0);
+  EXPECT_EQ(errors, 1) << "the caller's own errors are still told to the caller";
+  H5Eset_auto2(H5E_DEFAULT, before, before_data);
+}
+
   const std::string before = read_file(path);
   rlimit old{};
   ::getrlimit(RLIMIT_FSIZE, &old);

@@ -91,13 +91,14 @@ class TableData final : public Data {
 
 }  // namespace
 
-std::unique_lock<std::recursive_mutex> lock() {
+Lock::Lock() {
   static std::recursive_mutex mutex;
-  std::unique_lock guard(mutex);
-  // HDF5 prints its errors unless told not to; we throw ours instead. The setting is per thread in thread-safe builds.
+  mutex_ = std::unique_lock(mutex);
+  H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  return guard;
 }
+
+Lock::~Lock() { H5Eset_auto2(H5E_DEFAULT, print_, print_data_); }
 
 Handle::~Handle() {
   if (id_ < 0) return;

@@ -28,8 +28,21 @@
 
 namespace gsc::hdf5 {
 
-/// The library is not thread safe as distributions build it: every call happens under this lock.
-[[nodiscard]] std::unique_lock<std::recursive_mutex> lock();
+/// The library is not thread safe as distributions build it: every call happens under this lock. While one is held HDF5
+/// does not print its errors, as we throw ours; then the caller's setting, which is one for the process, is back.
+class Lock {
+ public:
+  Lock();
+  ~Lock();
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  std::unique_lock<std::recursive_mutex> mutex_;
+  H5E_auto2_t print_ = nullptr;
+  void* print_data_ = nullptr;
+};
+[[nodiscard]] inline Lock lock() { return {}; }
 
 /// Owns an identifier. Negative ones mean that the call which should have made it failed.
 class Handle {
