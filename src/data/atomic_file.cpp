@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "data/file_error.h"
@@ -32,6 +33,15 @@ const char* remedy(int error) {
   }
 }
 
+/// Once per process and folder: some folders hold very many files.
+void remove_stale_files_once(const std::filesystem::path& folder) {
+  static std::mutex mutex;
+  static std::set<std::filesystem::path> done;
+  std::error_code error;
+  const std::lock_guard lock(mutex);
+  if (done.insert(std::filesystem::absolute(folder, error)).second) remove_stale_files(folder);
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(const std::filesystem::path& target) {
@@ -44,19 +54,16 @@ AtomicFile::AtomicFile(const std::filesystem::path& target) {
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     fail(target_.string(), "is not a regular file, so it cannot be replaced; write to another name");
 
-  static std::atomic<unsigned> counter{0};
-  do {
-    temporary_ = target_.parent_path() / fmt::format(".gsc-{}-{}.tmp", ::getpid(), counter++);
-    file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (file_ < 0 && errno == EEXIST);
-  if (file_ < 0) fail_with(errno);
-  // A replaced file keeps its permissions. If they cannot be set, those of a new file do.
-  if (std::filesystem::exists(status)) static_cast<void>(::fchmod(file_, static_cast<mode_t>(status.permissions())));
-}
-
-AtomicFile::~AtomicFile() {
-  if (file_ >= 0) ::close(file_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
+  remove_stale_files_once(folder);
+  file_.emplace(folder);
+  if (descriptor() < 0) fail_with(errno);
+  if (!std::filesystem::exists(status)) return;
+  // A replaced file keeps its permissions, and nobody reads the new one who could not read the old. Until the end we
+  // must be able to open it. If they cannot be set, those of a new file do.
+  permissions_ = status.permissions();
+  constexpr auto kOwn = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  static_cast<void>(::fchmod(descriptor(), static_cast<mode_t>(*permissions_ | kOwn)));
 }
 
 void AtomicFile::fail_with(int error) const {
@@ -66,7 +73,7 @@ void AtomicFile::fail_with(int error) const {
 void AtomicFile::write(std::span<const std::byte> bytes) {
   constexpr std::size_t kMost = std::size_t{1} << 30;  // Linux writes at most 2 GB a call
   while (!bytes.empty()) {
-    const ssize_t count = ::write(file_, bytes.data(), std::min(bytes.size(), kMost));
+    const ssize_t count = ::write(descriptor(), bytes.data(), std::min(bytes.size(), kMost));
     if (count < 0 && errno != EINTR) fail_with(errno);
     if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
@@ -74,18 +81,25 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::reserve(std::uint64_t bytes) {
   int error = 0;
-  do error = ::posix_fallocate(file_, 0, static_cast<off_t>(bytes));
+  do error = ::posix_fallocate(descriptor(), 0, static_cast<off_t>(bytes));
   while (error == EINTR);
   if (error != 0) fail_with(error);
 }
 
+void AtomicFile::seek(std::uint64_t position) {
+  if (::lseek(descriptor(), static_cast<off_t>(position), SEEK_SET) < 0) fail_with(errno);
+}
+
+std::uint64_t AtomicFile::position() const {
+  const off_t position = ::lseek(descriptor(), 0, SEEK_CUR);
+  if (position < 0) fail_with(errno);
+  return static_cast<std::uint64_t>(position);
+}
+
 void AtomicFile::commit() {
-  // Opened anew: a library that wrote the file may have replaced the one created here.
-  ::close(file_);
-  file_ = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file_ < 0 || ::fsync(file_) != 0) fail_with(errno);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with(errno);
-  temporary_.clear();
+  if (permissions_) static_cast<void>(::fchmod(descriptor(), static_cast<mode_t>(*permissions_)));
+  if (::fsync(descriptor()) != 0) fail_with(errno);
+  if (const int error = file_->rename_to(target_); error != 0) fail_with(error);
   // The new name must survive a power cut, too; not every file system can sync a folder, and the file itself is safe.
   const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
   const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

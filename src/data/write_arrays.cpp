@@ -1,8 +1,8 @@
 // Arrays to .npy, .npz, .csv, .tsv and .h5.
 
 #include <gsc/files.h>
-#include <zip.h>
 
+#include <array>
 #include <memory>
 
 #include "data/atomic_file.h"
@@ -10,21 +10,14 @@
 #include "data/file_error.h"
 #include "data/hdf5.h"
 #include "data/write_table.h"
+#include "data/zip_target.h"
 
 namespace gsc {
 namespace {
 
-void write_npz(const AtomicFile& file, const std::string& name, const std::vector<NamedArray>& arrays) {
-  struct Discard {
-    void operator()(zip_t* archive) const { zip_discard(archive); }
-  };
-  int code = 0;
-  std::unique_ptr<zip_t, Discard> archive(zip_open(file.temporary().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  const auto fail_zip = [&] {
-    fail(name, "cannot be written: {}; make room or write to another place",
-         archive ? zip_strerror(archive.get()) : "the archive cannot be created");
-  };
-  if (!archive) fail_zip();
+void write_npz(AtomicFile& file, const std::string& name, const std::vector<NamedArray>& arrays) {
+  ZipTarget target(file, name);
+  zip_t* const archive = target.archive();
   std::vector<std::string> headers;  // libzip reads them, and the arrays in place, when the archive is closed
   headers.reserve(arrays.size());
   for (const NamedArray& array : arrays) {
@@ -34,18 +27,17 @@ void write_npz(const AtomicFile& file, const std::string& name, const std::vecto
     zip_buffer_fragment_t pieces[2] = {
         {reinterpret_cast<zip_uint8_t*>(headers.back().data()), headers.back().size()},
         {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(values.data())), values.size()}};
-    zip_source_t* const source = zip_source_buffer_fragment(archive.get(), pieces, values.empty() ? 1 : 2, 0);
-    if (source == nullptr) fail_zip();
-    const zip_int64_t index = zip_file_add(archive.get(), (array.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    zip_source_t* const source = zip_source_buffer_fragment(archive, pieces, values.empty() ? 1 : 2, 0);
+    if (source == nullptr) target.fail_zip();
+    const zip_int64_t index = zip_file_add(archive, (array.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip_source_free(source);
-      fail_zip();
+      target.fail_zip();
     }
     // Stored, as numpy.savez does: noise-like numbers hardly shrink.
-    if (zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0) fail_zip();
+    if (zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0) target.fail_zip();
   }
-  if (zip_close(archive.get()) != 0) fail_zip();
-  static_cast<void>(archive.release());
+  target.close();
 }
 
 /// Large arrays should not be copied into an image of the file. So the image describes them, the disk space for all is
@@ -65,7 +57,12 @@ void write_hdf5(AtomicFile& file, const std::string& name, const std::vector<Nam
   });
   file.reserve(size);
   const auto guard = hdf5::lock();
-  const hdf5::Handle target(H5Fopen(file.temporary().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+  // HDF5's usual driver asks for the real path of what it opens, and a file without a name has none; the one of stdio
+  // does not ask. No locks: AtomicFile may hold one of its own.
+  const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_stdio(access.get());
+  H5Pset_file_locking(access.get(), false, true);
+  const hdf5::Handle target(H5Fopen(file.temporary().c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
   if (!target) fail(name, "cannot be written: HDF5 cannot open its own file");
   for (const NamedArray& array : arrays) {
     if (bytes_of(array).empty()) continue;
