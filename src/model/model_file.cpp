@@ -6,6 +6,10 @@
 //   /options     one attribute per option, words as on the command line; absent if the model was not learned
 //   /history     one vector per column, a value per iteration; rescues and slab_acceleration as attributes
 //   /factored    what the factored method carries on, codes (H x N) in checkpoints only; absent for other methods
+//
+// Only `kind` and the parameters must be there. An attribute or a column that is absent has its default: the file was
+// written before there was such a thing. What is not known is passed over; whoever adds something that older programs
+// must not pass over raises kFormatVersion.
 
 #include <gsc/files.h>
 #include <gsc/version.h>
@@ -27,17 +31,6 @@ using hdf5::Handle;
 
 constexpr std::int64_t kFormatVersion = 1;
 constexpr const char* kKind = "gsc model";
-
-/// The enumerator with this name; `what` names the member in messages.
-template <class Enum>
-Enum parse_word(std::string_view word, std::initializer_list<Enum> all, const std::string& file, const char* what) {
-  std::vector<std::string> words;
-  for (const Enum value : all) {
-    if (to_string(value) == word) return value;
-    words.emplace_back(to_string(value));
-  }
-  fail(file, "{} is {}; expected one of: {}", what, in_quotes(word), list_text(words));
-}
 
 constexpr auto kMethods = {Method::truncated, Method::exact, Method::factored};
 constexpr auto kSelections = {Selection::singleton, Selection::conditional};
@@ -171,12 +164,15 @@ class Reader {
     const Handle root = open("/");
     if (!hdf5::has_attribute(root.get(), "kind") || hdf5::read_text(*file_, root.get(), "kind") != kKind)
       fail(file_->name, "is HDF5 but not a gsc model (its attribute 'kind' is not '{}')", kKind);
-    const std::int64_t format = hdf5::read_integer(*file_, root.get(), "format_version");
+    std::int64_t format = 1;
+    read_attribute(root, "format_version", format);
+    read_attribute(root, "version", version_);
     if (format > kFormatVersion)
-      fail(file_->name, "is a model of format version {}, this gsc reads up to {}; update gsc", format, kFormatVersion);
+      fail(file_->name, "is a model of format version {}, {}, but this is gsc {}, which reads up to {}; update gsc",
+           format, written_by(), GSC_VERSION, kFormatVersion);
     if (format < 1) fail(file_->name, "attribute 'format_version' is {}; expected 1", format);
     ModelFile result;
-    result.version = hdf5::read_text(*file_, root.get(), "version");
+    result.version = version_;
     result.state.model = read_model();
     read_history(result.state);
     if (hdf5::open_object(*file_, "/options")) result.options = read_options();
@@ -206,9 +202,52 @@ class Reader {
     return table.read_all();
   }
 
-  std::string read_type(const std::string& path) const {
+  std::string written_by() const {
+    return "written by gsc " + (version_.empty() ? std::string("of an unknown version") : version_);
+  }
+
+  /// Leaves the value alone, that is at its default, if there is no such attribute.
+  template <class Value>
+  void read_attribute(const Handle& object, const char* name, Value& value) const {
+    if (!hdf5::has_attribute(object.get(), name)) return;
+    if constexpr (std::is_same_v<Value, std::string>)
+      value = hdf5::read_text(*file_, object.get(), name);
+    else if constexpr (std::is_same_v<Value, double>)
+      value = hdf5::read_real(*file_, object.get(), name);
+    else if constexpr (std::is_same_v<Value, bool>)
+      value = hdf5::read_unsigned(*file_, object.get(), name) != 0;
+    else if constexpr (std::is_unsigned_v<Value>)
+      value = hdf5::read_unsigned(*file_, object.get(), name);
+    else
+      value = narrow<Value>(hdf5::read_integer(*file_, object.get(), name), fmt::format("attribute '{}'", name));
+  }
+
+  /// The same for a word: one of `all`. `what` names the member in messages.
+  template <class Enum>
+  void read_word(const Handle& object, const char* name, const std::string& what, std::initializer_list<Enum> all,
+                 Enum& value) const {
+    std::string word(to_string(value));
+    read_attribute(object, name, word);
+    std::vector<std::string> words;
+    for (const Enum known : all) {
+      words.emplace_back(to_string(known));
+      if (words.back() != word) continue;
+      value = known;
+      return;
+    }
+    fail(file_->name, "{} is {}; this is gsc {}, which knows: {}. The file was {}: if that is newer, update gsc", what,
+         in_quotes(word), GSC_VERSION, list_text(words), written_by());
+  }
+
+  /// The type of noise or slab; where it is not told, the shape tells it.
+  template <class Enum>
+  Enum read_type(const std::string& path, std::initializer_list<Enum> all, Enum of_one, Enum of_vector,
+                 Enum of_matrix) const {
     const Handle dataset = open(path);
-    return hdf5::read_text(*file_, dataset.get(), "type");
+    const hdf5::Table table(file_, path);
+    Enum type = table.shape().size() == 2 ? of_matrix : table.rows() == 1 ? of_one : of_vector;
+    read_word(dataset, "type", "the type of " + path, all, type);
+    return type;
   }
 
   Model read_model() const {
@@ -222,8 +261,8 @@ class Reader {
     model.mu = read_array("/parameters/mu", {H}).col(0);
     const std::string slab = "/parameters/slab";
     const std::string noise = "/parameters/noise";
-    const SlabType slab_type = parse_word(read_type(slab), kSlabs, file_->name, "the type of /parameters/slab");
-    const NoiseType noise_type = parse_word(read_type(noise), kNoises, file_->name, "the type of /parameters/noise");
+    const SlabType slab_type = read_type(slab, kSlabs, SlabType::diagonal, SlabType::diagonal, SlabType::full);
+    const NoiseType noise_type = read_type(noise, kNoises, NoiseType::scalar, NoiseType::diagonal, NoiseType::full);
     try {
       model.slab = slab_type == SlabType::full ? Slab::full(read_array(slab, {H, H}))
                                                : Slab::diagonal(read_array(slab, {H}).col(0));
@@ -255,16 +294,24 @@ class Reader {
   }
 
   void read_history(FitState& state) const {
-    const Handle group = open("/history");
-    for_each_rescue(
-        state, [&](const char* name, std::int64_t& count) { count = hdf5::read_integer(*file_, group.get(), name); });
-    state.slab_acceleration = hdf5::read_real(*file_, group.get(), "slab_acceleration");
-    const Index rows = read_array("/history/iteration", {-1}).rows();
-    state.history.resize(static_cast<std::size_t>(rows));
+    const Handle group = hdf5::open_object(*file_, "/history");
+    if (!group) return;
+    for_each_rescue(state, [&](const char* name, std::int64_t& count) {
+      if (hdf5::has_attribute(group.get(), name)) count = hdf5::read_integer(*file_, group.get(), name);
+    });
+    read_attribute(group, "slab_acceleration", state.slab_acceleration);
+    Index rows = -1;  // known from the first column that is there
     for_each_column([&](const std::string& name, auto column) {
       using Value = std::decay_t<decltype(IterationReport{}.*column)>;
       const std::string path = "/history/" + name;
+      if (!hdf5::open_object(*file_, path)) return;
       const Matrix values = read_array(path, {rows});
+      if (rows < 0) {
+        rows = values.rows();
+        state.history.resize(static_cast<std::size_t>(rows));
+        // Rows are counted from 0 unless the column says otherwise.
+        for (Index i = 0; i < rows; ++i) state.history[static_cast<std::size_t>(i)].iteration = static_cast<int>(i);
+      }
       for (Index i = 0; i < rows; ++i)
         state.history[static_cast<std::size_t>(i)].*column = narrow<Value>(values(i, 0), path);
     });
@@ -272,8 +319,8 @@ class Reader {
 
   void read_factored(FitState& state) const {
     const Handle group = open("/factored");
-    state.factored.basis_divergence = hdf5::read_real(*file_, group.get(), "basis_divergence");
-    state.factored.length_scale = hdf5::read_real(*file_, group.get(), "length_scale");
+    read_attribute(group, "basis_divergence", state.factored.basis_divergence);
+    read_attribute(group, "length_scale", state.factored.length_scale);
     if (hdf5::open_object(*file_, "/factored/codes"))
       state.factored.codes = read_array("/factored/codes", {state.model.latents(), -1});
   }
@@ -282,23 +329,16 @@ class Reader {
     FitOptions options;
     const Handle group = open("/options");
     for_each_option(options, [&](const char* name, auto& value, const auto& words) {
-      using Value = std::decay_t<decltype(value)>;
-      const std::string what = fmt::format("option '{}'", name);
-      if constexpr (std::is_enum_v<Value>)
-        value = parse_word<Value>(hdf5::read_text(*file_, group.get(), name), words, file_->name, what.c_str());
-      else if constexpr (std::is_same_v<Value, double>)
-        value = hdf5::read_real(*file_, group.get(), name);
-      else if constexpr (std::is_same_v<Value, bool>)
-        value = hdf5::read_unsigned(*file_, group.get(), name) != 0;
-      else if constexpr (std::is_unsigned_v<Value>)
-        value = hdf5::read_unsigned(*file_, group.get(), name);
+      if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
+        read_word(group, name, fmt::format("option '{}'", name), words, value);
       else
-        value = narrow<Value>(hdf5::read_integer(*file_, group.get(), name), what);
+        read_attribute(group, name, value);
     });
     return options;
   }
 
   std::shared_ptr<const hdf5::File> file_;
+  std::string version_;  // of the gsc that wrote it, if it says so
 };
 
 }  // namespace
