@@ -177,6 +177,13 @@ TEST(Noise, AddedNoiseHasItsStrengthAndIsEstimated) {
   EXPECT_NEAR(estimate_noise(add_noise(plane, 20, false, 10)), 20, 1);
 }
 
+TEST(Noise, SmallNumbersInMessages) {
+  expect_says(error_of([] { add_noise(drawing(32), -1e-9, false, 1); }), "the noise to add is -1e-09; it must be");
+  Picture flat = drawing(32);
+  flat.channels[0].setConstant(1e-9);
+  expect_says(error_of([&] { denoise(flat, {}); }), "the picture is flat (every pixel is 1e-09)");
+}
+
 /// As smoothed(), pixel by pixel: the mean of all pixels within three standard deviations along each side, rounded up,
 /// with weights exp(-(squared distance) / (2 pixels^2)). Beyond a border the picture is its mirror image.
 Matrix plainly_smoothed(const Matrix& channel, double pixels) {

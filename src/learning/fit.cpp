@@ -13,6 +13,7 @@
 #include "distributed/together.h"
 #include "learning/basis_prior.h"
 #include "learning/factored_m_step.h"
+#include "math/number_text.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -125,7 +126,7 @@ class Learner {
     state_.rescues += rescues;
     state_.history.push_back(row);
     if (!std::isfinite(row.free_energy))
-      throw Error("the free energy is " + std::to_string(row.free_energy) + " after iteration " +
+      throw Error("the free energy is " + number_text(row.free_energy) + " after iteration " +
                   std::to_string(row.iteration) +
                   ": the numbers have left the range of the arithmetic; rescale the data (or use double precision)");
     show_observer();
@@ -208,13 +209,13 @@ void FitOptions::validate() const {
   inference.validate(latents);
   if (iterations < 0) throw UsageError("iterations is " + std::to_string(iterations) + "; it must not be negative");
   if (!(tolerance >= 0) || !std::isfinite(tolerance))
-    throw UsageError("tolerance is " + std::to_string(tolerance) + "; it must be zero or a small positive number");
+    throw UsageError("tolerance is " + number_text(tolerance) + "; it must be zero or a small positive number");
   if (sharing.partition != Partition::uniform && inference.method != Method::truncated)
     throw UsageError("partition is " + std::string(to_string(sharing.partition)) +
                      ", which clusters data points by their candidates; the " +
                      std::string(to_string(inference.method)) + " method has none; choose the truncated method");
   if (!(sharing.alpha >= 0 && sharing.alpha <= 100))
-    throw UsageError("alpha is " + std::to_string(sharing.alpha) + "; it must be a percentage, 0 to 100");
+    throw UsageError("alpha is " + number_text(sharing.alpha) + "; it must be a percentage, 0 to 100");
   if (inference.method != Method::factored) return;
   if (noise == NoiseType::full)
     throw UsageError("noise is full, but the factored method is for scalar or diagonal noise");
@@ -223,7 +224,7 @@ void FitOptions::validate() const {
     throw UsageError(
         "noise_update is paper, which is for the truncated and exact methods; the factored one has its own");
   if (!(factored.length_scale >= 0) || !std::isfinite(factored.length_scale))
-    throw UsageError("length_scale is " + std::to_string(factored.length_scale) +
+    throw UsageError("length_scale is " + number_text(factored.length_scale) +
                      "; it must be positive, or zero to have it learned");
 }
 

@@ -3,12 +3,14 @@
 #include <Eigen/Cholesky>
 #include <cmath>
 
+#include "math/number_text.h"
+
 namespace gsc {
 
 void require_variances(const Vector& variances, const std::string& what) {
   for (Index i = 0; i < variances.size(); ++i)
     if (!(variances(i) > 0) || !std::isfinite(variances(i)))
-      throw Error(what + " variance " + std::to_string(i) + " is " + std::to_string(variances(i)) +
+      throw Error(what + " variance " + std::to_string(i) + " is " + number_text(variances(i)) +
                   "; variances must be positive and finite");
 }
 
@@ -24,7 +26,7 @@ Matrix cholesky_factor(const Matrix& covariance, const std::string& what) {
   const double asymmetry = (covariance - covariance.transpose()).cwiseAbs().maxCoeff();
   if (asymmetry > 1e-8 * covariance.cwiseAbs().maxCoeff())
     throw Error(what + " covariance (" + shape + ") is not symmetric: entries differ from their mirror by up to " +
-                std::to_string(asymmetry) + "; take the mean of itself and its transpose");
+                number_text(asymmetry) + "; take the mean of itself and its transpose");
   const Eigen::LLT<Eigen::MatrixXd> llt(covariance);
   if (llt.info() != Eigen::Success)
     throw Error(what + " covariance (" + shape + ") is not positive definite; add a little to its diagonal");

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "math/number_text.h"
+
 namespace gsc {
 namespace {
 
@@ -25,7 +27,7 @@ void Model::validate() const {
     throw Error("model: pi has " + std::to_string(pi.size()) + " entries for " + std::to_string(H) + " latents");
   for (Index h = 0; h < H; ++h)
     if (!(pi(h) > 0 && pi(h) < 1))
-      throw Error("model: pi of latent " + std::to_string(h) + " is " + std::to_string(pi(h)) +
+      throw Error("model: pi of latent " + std::to_string(h) + " is " + number_text(pi(h)) +
                   "; it must lie between 0 and 1");
   if (mu.size() != H)
     throw Error("model: mu has " + std::to_string(mu.size()) + " entries for " + std::to_string(H) + " latents");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/number_text.h"
+
 namespace gsc {
 namespace {
 
@@ -56,7 +58,7 @@ void check(const Picture& noisy) {
   const bool flat = std::all_of(noisy.channels.begin(), noisy.channels.end(),
                                 [](const Matrix& channel) { return channel.maxCoeff() == channel.minCoeff(); });
   if (flat)
-    throw Error("the picture is flat (every pixel is " + std::to_string(noisy.channels[0](0, 0)) +
+    throw Error("the picture is flat (every pixel is " + number_text(noisy.channels[0](0, 0)) +
                 "), so there is nothing to denoise; is it the right one?");
 }
 

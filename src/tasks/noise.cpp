@@ -6,11 +6,13 @@
 #include <cmath>
 #include <vector>
 
+#include "math/number_text.h"
+
 namespace gsc {
 
 Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed) {
   if (!(sigma >= 0) || !std::isfinite(sigma))
-    throw UsageError("the noise to add is " + std::to_string(sigma) + "; it must be zero or positive");
+    throw UsageError("the noise to add is " + number_text(sigma) + "; it must be zero or positive");
   Random random(seed);
   std::normal_distribution<double> normal(0, 1);
   Picture noisy = clean;
