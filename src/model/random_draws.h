@@ -1,5 +1,6 @@
 #pragma once
-// Matrices of random numbers, filled row by row from the generator that is passed in.
+// Matrices of random numbers, filled column by column from the generator that is passed in. (Matrices are stored by
+// rows; the order of drawing is another and stays, as results at equal seeds hang on it.)
 
 #include <gsc/types.h>
 
