@@ -1,4 +1,4 @@
-// What is refused, and the numbers in messages.
+// Options refused; data whose numbers are too large or too small; numbers in messages.
 
 #include <gsc/fit.h>
 #include <gsc/generate.h>
@@ -22,6 +22,19 @@ std::string message_of(const std::function<void()>& action) {
 }
 
 #define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << "the message is: " << (message)
+
+MatrixData bars(Index latents, Index count = 300) {
+  Random random(2);
+  const Model model = bars_model(latents, random);
+  return MatrixData(sample(model, count, random).data);
+}
+
+FitOptions few_iterations(Index latents) {
+  FitOptions options;
+  options.latents = latents;
+  options.iterations = 5;
+  return options;
+}
 
 TEST(NumberText, IsShortAndReadsBack) {
   EXPECT_EQ(number_text(1e-9), "1e-09");
@@ -51,6 +64,57 @@ TEST(NumberText, SmallNumbersInMessages) {
   Model model = bars_model(4, random);
   model.pi[2] = -1e-9;
   EXPECT_SAYS(message_of([&] { model.validate(); }), "pi of latent 2 is -1e-09;");
+}
+
+TEST(Range, NumbersTooLargeOrTooSmallAreNamed) {
+  const Matrix values = bars(6).values();
+  for (const NoiseType noise : {NoiseType::scalar, NoiseType::full}) {
+    FitOptions options = few_iterations(6);
+    options.noise = noise;
+    const auto message = [&](double factor) {
+      return message_of([&] { fit(MatrixData(factor * values, "table.npy"), options); });
+    };
+    const std::string large = message(1e200), small = message(1e-200), at_the_end = message(1e306);
+    for (const char* part : {"table.npy: the values differ from row to row by ", "by 8.74e+200 on average",
+                             "large numbers", "Divide all values by 1e200 first"})
+      EXPECT_SAYS(large, part);
+    for (const char* part : {"table.npy: the values differ from row to row by ", "by 8.74e-200 on average",
+                             "small numbers", "Multiply all values by 1e200 first"})
+      EXPECT_SAYS(small, part);
+    EXPECT_SAYS(at_the_end, "Divide all values by 1e30");
+  }
+  EXPECT_SAYS(message_of([&] { fit(MatrixData(Matrix::Constant(5, 3, 1e200)), few_iterations(3)); }),
+              "all rows are equal");
+  Matrix opposite = Matrix::Constant(6, 2, 1.5e308);
+  opposite.topRows(3) *= -1;
+  EXPECT_SAYS(message_of([&] { summarize(MatrixData(opposite)); }), "Divide all values by 1e308 first");
+}
+
+/// What is not refused must work.
+TEST(Range, NumbersJustWithinAreLearnedFrom) {
+  const Matrix values = bars(6).values();
+  const double typical = (values.rowwise() - values.row(0)).cwiseAbs().mean();
+  for (const Method method : {Method::truncated, Method::exact, Method::factored})
+    for (const NoiseType noise : {NoiseType::scalar, NoiseType::diagonal, NoiseType::full})
+      for (const SlabType slab : {SlabType::diagonal, SlabType::full}) {
+        FitOptions options = few_iterations(6);
+        options.inference.method = method;
+        options.noise = noise;
+        options.slab = slab;
+        if (method == Method::factored && (noise == NoiseType::full || slab == SlabType::full)) continue;
+        if (method == Method::factored) options.factored.basis_prior = BasisPrior::none;
+        const FitResult usual = fit(MatrixData(values), options);
+        for (const double factor : {0.99e100 / typical, 1.01e-100 / typical}) {
+          SCOPED_TRACE(std::string(to_string(method)) + ", " + std::string(to_string(noise)) + " noise, " +
+                       std::string(to_string(slab)) + " slab, values times " + number_text(factor));
+          const FitResult result = fit(MatrixData(factor * values), options);
+          // In other units the density is another by a constant factor, and nothing else.
+          const double shift = static_cast<double>(values.size()) * std::log(factor);
+          EXPECT_NEAR(result.last().free_energy + shift, usual.last().free_energy,
+                      1e-6 * std::abs(usual.last().free_energy));
+          EXPECT_LT((result.model().W / factor - usual.model().W).cwiseAbs().maxCoeff(), 1e-3);
+        }
+      }
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ struct DataSummary {
   Matrix covariance;  ///< D x D if asked for, else D x 1 variances
 };
 
-/// Throws Error for fewer than two rows, no columns, NaN or infinity (naming row and column) and data without any
-/// variance; otherwise returns mean and (co)variance.
+/// Throws Error for fewer than two rows, no columns, NaN or infinity (naming row and column), data without any
+/// variance, and values too large or too small to be squared; otherwise returns mean and (co)variance.
 DataSummary summarize(const Data& data, bool full_covariance = false);
 
 #pragma GCC visibility pop

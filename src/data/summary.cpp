@@ -5,11 +5,25 @@
 
 #include "data/finite.h"
 #include "data/sums.h"
+#include "math/number_text.h"
 
 namespace gsc {
 namespace {
 
 constexpr Index kBlockRows = 1024;
+
+/// Values differ by this much on average: squares of numbers near the ends of the range of doubles (1e-308 to 1e308)
+/// leave it, and so would variances, precisions and their products. Within these bounds fit() was tried.
+void check_magnitude(const Data& data, double typical) {
+  constexpr double kLeast = 1e-100, kMost = 1e100;
+  if (typical >= kLeast && typical <= kMost) return;
+  const bool large = typical > kMost;
+  const int exponent = std::isfinite(typical) ? static_cast<int>(std::floor(std::log10(typical))) : 308;
+  throw Error(data.name() + ": the values differ from row to row by " + number_text(typical, 3) +
+              " on average; the squares of such " + (large ? "large" : "small") +
+              " numbers are beyond the range of the arithmetic. " + (large ? "Divide" : "Multiply") +
+              " all values by 1e" + std::to_string(std::abs(exponent)) + " first");
+}
 
 }  // namespace
 
@@ -53,6 +67,7 @@ void DataSums::add_rows(const Data& data, Index first_number) {
     data.read(first, block);
     require_finite(data, first_number + first, block);
     block.rowwise() -= origin.transpose();
+    magnitude += block.cwiseAbs().sum();
     sum += block.colwise().sum().transpose();
     if (full)
       squares.noalias() += block.transpose() * block;
@@ -65,6 +80,7 @@ void DataSums::add_rows(const Data& data, Index first_number) {
 DataSummary DataSums::summary(const Data& data) const {
   DataSummary summary;
   summary.count = count;
+  if (magnitude > 0) check_magnitude(data, magnitude / (count * static_cast<double>(data.cols())));
   const Vector offset = sum / summary.count;
   summary.mean = origin + offset;
   if (full)

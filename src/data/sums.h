@@ -18,6 +18,8 @@ struct DataSums {
   DataSummary summary(const Data& data) const;
 
   double count = 0;
+  double magnitude =
+      0;  ///< sum of |y - origin| over all entries; in contrast to squares it neither over- nor underflows
   Vector origin, sum;
   Matrix squares;  ///< D x D, or D x 1
   bool full;

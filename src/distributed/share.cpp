@@ -102,6 +102,7 @@ DataSummary Share::summarize(bool full_covariance) {
   DataSums sums(origin, full_covariance);
   together(team(), [&] { sums.add_rows(rows_, shares_[static_cast<std::size_t>(team().rank())]); });
   team().sum(&sums.count, 1);
+  team().sum(&sums.magnitude, 1);
   team().sum(sums.sum.data(), sums.sum.size());
   team().sum(sums.squares.data(), sums.squares.size());
   return sums.summary(data_);
