@@ -222,7 +222,7 @@ int run_separate(const CommandLine& line) {
 
   Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, asked);
   check_mixture(channels.values, channels.name, asked.offset);
-  if (asked.normalise) normalise_rows(channels.values, channels.name + (experiment ? ": source" : ": channel"));
+  if (asked.normalise) normalise(channels.values, channels.name + (experiment ? ": source" : ": channel"));
   std::optional<Truth> truth;
   if (experiment) truth = mix(channels, asked);
   if (asked.whiten) {  // separate() does it too, but does not know the name

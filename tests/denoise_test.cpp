@@ -178,7 +178,8 @@ TEST(Noise, AddedNoiseHasItsStrengthAndIsEstimated) {
 }
 
 TEST(Noise, SmallNumbersInMessages) {
-  expect_says(error_of([] { add_noise(drawing(32), -1e-9, false, 1); }), "the noise to add is -1e-09; it must be");
+  expect_says(error_of<UsageError>([] { add_noise(drawing(32), -1e-9, false, 1); }),
+              "the noise to add is -1e-09; it must be");
   Picture flat = drawing(32);
   flat.channels[0].setConstant(1e-9);
   expect_says(error_of([&] { denoise(flat, {}); }), "the picture is flat (every pixel is 1e-09)");

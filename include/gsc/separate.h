@@ -4,6 +4,7 @@
 #include <gsc/fit.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace gsc {
@@ -14,7 +15,6 @@ struct SeparateOptions {
   bool choose_method = true;  ///< exact up to 12 latents, then truncated with candidates = max_active = 10 (paper)
   /// Random starts, the best free energy wins; run in parallel, one thread each, on all ranks of a team.
   int restarts = 10;
-  bool normalise = false;  ///< give every channel zero mean and unit variance first
   /// Take the channels' means out, make them uncorrelated with unit variance, and learn from that: the mixing that is
   /// left to find is nearly orthogonal. For mixtures with little noise.
   bool whiten = false;
@@ -22,11 +22,17 @@ struct SeparateOptions {
 };
 
 struct Separation {
-  FitResult fit;                      ///< of the best start; with normalise or whiten the model is about those channels
+  FitResult fit;                      ///< of the best start; with whiten the model is about those channels
   Matrix mixing;                      ///< channels x latents, for the mixture as it was given
   Matrix sources;                     ///< latents x samples, posterior means of s.z
   std::vector<double> free_energies;  ///< of all starts
 };
+
+/// Gives every row (channels, or known sources before they are mixed) zero mean and unit variance; returns the standard
+/// deviations there were. What separate() then finds is about the normalised channels: row c of its mixing times
+/// deviation c is for the channel as it came. Throws Error for a constant row, which it calls `row_name` and its
+/// number.
+Vector normalise(Matrix& rows, const std::string& row_name = "channel");
 
 /// mixture: channels x samples.
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);

@@ -56,10 +56,14 @@ FitOptions resolved(const SeparateOptions& options, Index channels) {
   return single;
 }
 
-Vector normalise_rows(Matrix& rows, const std::string& row_name) {
+Vector normalise(Matrix& rows, const std::string& row_name) {
   Vector deviations(rows.rows());
   for (Index i = 0; i < rows.rows(); ++i) {
     auto row = rows.row(i);
+    // Squares of very large or small numbers leave the range of doubles; a power of two changes nothing else.
+    const double largest = row.cwiseAbs().maxCoeff();
+    const double size = largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1;
+    row /= size;
     const double before = row.norm();
     row.array() -= row.mean();
     const double after = row.norm();
@@ -67,8 +71,9 @@ Vector normalise_rows(Matrix& rows, const std::string& row_name) {
     if (!(after > 1e-12 * before))
       throw Error(row_name + " " + std::to_string(i + 1) +
                   " is constant, so its variance cannot be made 1; leave it out");
-    deviations[i] = after / std::sqrt(static_cast<double>(row.size()));
-    row /= deviations[i];
+    const double deviation = after / std::sqrt(static_cast<double>(row.size()));
+    row /= deviation;
+    deviations[i] = size * deviation;
   }
   return deviations;
 }
@@ -94,7 +99,6 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   const FitOptions single = resolved(options, mixture.rows());
   Matrix channels = mixture;
   Matrix undo = Matrix::Identity(channels.rows(), channels.rows());
-  if (options.normalise) undo = normalise_rows(channels, "channel").asDiagonal();
   if (options.whiten) undo *= whiten(channels, "the mixture");
   const MatrixData data(channels.transpose(), "the mixture");
 

@@ -15,10 +15,6 @@ FitOptions resolved(const SeparateOptions& options, Index channels);
 /// the number of its first sample.
 void check_mixture(const Matrix& mixture, const std::string& name, Index first = 0);
 
-/// Gives every row zero mean and unit variance; returns the standard deviations there were. `row_name` is what errors
-/// call a row, before its number.
-Vector normalise_rows(Matrix& rows, const std::string& row_name);
-
 /// Gives the channels zero mean and the identity as covariance; returns C^1/2, which undoes it but for the mean. Throws
 /// Error if channels follow from others. `name` is what the error calls the mixture.
 Matrix whiten(Matrix& mixture, const std::string& name);
