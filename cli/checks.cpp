@@ -63,19 +63,24 @@ void check_sharing(const CommandLine& line, const SharingOptions& options) {
 }
 
 std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {
-  if (options.method != Method::truncated)
+  if (options.method != Method::truncated) {
+    options = options.resolved(latents);
     return line.given("candidates") || line.given("max-active")
                ? fmt::format("candidates and max-active have no effect: the {} method considers all latents",
                              to_string(options.method))
                : "";
+  }
   std::vector<std::string> lowered;
-  const auto lower = [&](const char* name, Index& value, Index most, const char* of_what) {
+  const auto lower = [&](const char* name, Index& value, Index usual, Index most, const char* of_what) {
+    if (line.given(name) && value == 0)
+      throw UsageError(fmt::format("{} is 0; it must be at least 1 (leave it out for the usual {})", name, usual));
+    if (value == 0) value = usual;
     if (line.given(name) || value <= most || most < 1) return;
     value = most;
     lowered.push_back(fmt::format("{} lowered to the {} {}", name, most, of_what));
   };
-  lower("candidates", options.candidates, latents, "latents there are");
-  lower("max-active", options.max_active, options.candidates, "candidates");
+  lower("candidates", options.candidates, kUsualCandidates, latents, "latents there are");
+  lower("max-active", options.max_active, kUsualMaxActive, options.candidates, "candidates");
   return fmt::format("{}", fmt::join(lowered, ", "));
 }
 

@@ -211,7 +211,7 @@ int run_separate(const CommandLine& line) {
   Settings settings = line.settings;
   SeparateOptions options;
   settings.fit = options.fit;
-  settings.fit.inference.max_active = settings.fit.inference.candidates;
+  settings.fit.inference.candidates = settings.fit.inference.max_active = kUsualCandidates;
   line.apply(settings);
   use_team(settings.fit);
   SeparateSettings& asked = settings.separate;

@@ -1,4 +1,4 @@
-// Options refused; data whose numbers are too large or too small; numbers in messages.
+// Options left out and options refused; data whose numbers are too large or too small; numbers in messages.
 
 #include <gsc/fit.h>
 #include <gsc/generate.h>
@@ -64,6 +64,41 @@ TEST(NumberText, SmallNumbersInMessages) {
   Model model = bars_model(4, random);
   model.pi[2] = -1e-9;
   EXPECT_SAYS(message_of([&] { model.validate(); }), "pi of latent 2 is -1e-09;");
+}
+
+TEST(LeftOut, FewLatentsLimitCandidatesAndMaxActive) {
+  for (const Index latents : {2, 4, 8, 12}) {
+    const MatrixData data = bars(latents);
+    const FitOptions left_out = few_iterations(latents);
+    FitOptions given = left_out;
+    given.inference.candidates = std::min<Index>(10, latents);
+    given.inference.max_active = std::min<Index>(5, latents);
+    const FitResult result = fit(data, left_out);
+    EXPECT_EQ(result.model().W, fit(data, given).model().W);
+    const PosteriorRequest request{.variance = false, .states = 2, .candidates = true};
+    const Posterior posterior = infer(result.model(), data, left_out.inference, request);
+    EXPECT_EQ(posterior.candidates.cols(), given.inference.candidates);
+    EXPECT_EQ(posterior.max_active, given.inference.max_active);
+  }
+  FitOptions options = few_iterations(12);
+  options.inference.candidates = 3;
+  const Posterior posterior = infer(fit(bars(12), options).model(), bars(12), options.inference, {.states = 1});
+  EXPECT_EQ(posterior.max_active, 3) << "no more than the candidates that were given";
+}
+
+TEST(LeftOut, WhatIsGivenAndMakesNoSenseIsRefused) {
+  const MatrixData data = bars(4);
+  const auto message = [&](Index candidates, Index max_active) {
+    FitOptions options = few_iterations(4);
+    options.inference.candidates = candidates;
+    options.inference.max_active = max_active;
+    return message_of([&] { fit(data, options); });
+  };
+  EXPECT_SAYS(message(10, 0), "candidates is 10; it must lie between 1 and latents (4)");
+  EXPECT_SAYS(message(-1, 0), "candidates is -1; it must lie between 1 and latents (4)");
+  EXPECT_SAYS(message(0, 5), "max_active is 5; it must lie between 1 and candidates (4)");
+  EXPECT_SAYS(message(3, 4), "max_active is 4; it must lie between 1 and candidates (3)");
+  EXPECT_SAYS(message(3, -2), "max_active is -2; it must lie between 1 and candidates (3)");
 }
 
 TEST(Range, NumbersTooLargeOrTooSmallAreNamed) {

@@ -22,12 +22,15 @@ inline constexpr Index kMaxExactLatents = 20;
 /// Most latents a model may have: candidate indices are stored in 16 bits.
 inline constexpr Index kMaxLatents = 65535;
 
+/// What candidates and max_active are where they are left out and there are enough latents.
+inline constexpr Index kUsualCandidates = 10, kUsualMaxActive = 5;
+
 struct InferenceOptions {
   /// truncated: the posterior on the states of the candidates. exact: on all states. factored: the latents taken as
   /// independent given the data, for any number of them at once (docs/methods.md).
   Method method = Method::truncated;
-  Index candidates = 10;  ///< H': latents per data point that may be active together
-  Index max_active = 5;   ///< gamma: most active latents in one state
+  Index candidates = 0;  ///< H': latents per data point that may be active together; 0: 10, or all if there are fewer
+  Index max_active = 0;  ///< gamma: most active latents in one state; 0: 5, or all candidates if there are fewer
   /// singleton: the paper's score, each latent alone. conditional: half of them so, the others given those.
   Selection selection = Selection::conditional;
   Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double. Data
@@ -38,6 +41,8 @@ struct InferenceOptions {
 
   /// Throws UsageError naming the first field that does not fit a model with `latents` latents.
   void validate(Index latents) const;
+  /// The same with the numbers that 0 stands for in candidates and max_active.
+  InferenceOptions resolved(Index latents) const;
 };
 
 /// What an E-step leaves behind and all that an M-step reads. Sums over data points, so blocks, threads and

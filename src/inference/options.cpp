@@ -1,8 +1,18 @@
 #include <gsc/inference.h>
 
+#include <algorithm>
+
 #include "inference/prepared_model.h"
 
 namespace gsc {
+
+InferenceOptions InferenceOptions::resolved(Index latents) const {
+  InferenceOptions all = *this;
+  const bool limited = method == Method::truncated;  // the other methods do not read them
+  if (candidates == 0) all.candidates = limited ? std::min(kUsualCandidates, latents) : kUsualCandidates;
+  if (max_active == 0) all.max_active = limited ? std::min(kUsualMaxActive, all.candidates) : kUsualMaxActive;
+  return all;
+}
 
 void InferenceOptions::validate(Index latents) const {
   if (latents < 1 || latents > kMaxLatents)
@@ -20,18 +30,19 @@ void InferenceOptions::validate(Index latents) const {
     return;
   }
   if (method == Method::factored) return;
-  if (candidates < 1 || candidates > latents)
+  if (candidates < 0 || candidates > latents)
     throw UsageError("candidates is " + std::to_string(candidates) + "; it must lie between 1 and latents (" +
                      std::to_string(latents) + ")");
-  if (max_active < 1 || max_active > candidates)
+  const Index most = resolved(latents).candidates;
+  if (max_active < 0 || max_active > most)
     throw UsageError("max_active is " + std::to_string(max_active) + "; it must lie between 1 and candidates (" +
-                     std::to_string(candidates) + ")");
+                     std::to_string(most) + ")");
   if (candidates > kMaxCandidates)
     throw UsageError("candidates is " + std::to_string(candidates) + "; more than " + std::to_string(kMaxCandidates) +
                      " are not supported");
   constexpr double kMaxStates = 1 << 22;
-  if (state_count(candidates, max_active) > kMaxStates)
-    throw UsageError("candidates " + std::to_string(candidates) + " with max_active " + std::to_string(max_active) +
+  if (state_count(most, resolved(latents).max_active) > kMaxStates)
+    throw UsageError("candidates " + std::to_string(most) + " with max_active " + std::to_string(max_active) +
                      " make more than 4 million states per data point; lower one of them");
 }
 

@@ -44,7 +44,7 @@ constexpr auto kUpdates = {Update::exact, Update::paper};
 
 /// The one list of options: calls visit(name, field, words) for each; words are the enumerators, or 0 for numbers.
 template <class Options, class Visit>
-void for_each_option(Options& options, Visit visit) {
+void for_each_option(Options&& options, Visit visit) {
   visit("latents", options.latents, 0);
   visit("method", options.inference.method, kMethods);
   visit("candidates", options.inference.candidates, 0);
@@ -68,6 +68,12 @@ void for_each_option(Options& options, Visit visit) {
   visit("shape_channels", options.factored.shape.channels, 0);
   visit("shared_prior", options.factored.shared_prior, 0);
   visit("sweep_order", options.factored.order, kSweepOrders);
+}
+
+/// Files hold the numbers that were used, not that they were left out.
+FitOptions resolved(FitOptions options) {
+  options.inference = options.inference.resolved(options.latents);
+  return options;
 }
 
 template <class State, class Visit>
@@ -350,7 +356,7 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
   hdf5::write_text(image.root(), "kind", kKind);
   hdf5::write_text(image.root(), "version", GSC_VERSION);
   write_parameters(image, file.state.model);
-  if (file.options) write_options(image, *file.options);
+  if (file.options) write_options(image, resolved(*file.options));
   write_history(image, file.state);
   if (file.options && file.options->inference.method == Method::factored)
     write_factored(image, file.state.factored, checkpoint);
@@ -376,7 +382,7 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
   using Words = std::vector<std::pair<std::string_view, std::string>>;
   const auto words = [](const FitOptions& options) {
     Words result;
-    for_each_option(options, [&](std::string_view name, const auto& value, const auto&) {
+    for_each_option(resolved(options), [&](std::string_view name, const auto& value, const auto&) {
       if (name == "iterations" || name == "tolerance" || name == "threads") return;  // these may change on the way
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
         result.emplace_back(name, to_string(value));
