@@ -6,12 +6,11 @@
 
 #include <cmath>
 
+#include "expect_error.h"
 #include "io_support.h"
 
 namespace gsc::test {
 namespace {
-
-#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << "the message is: " << (message)
 
 // What version 0.1.0 wrote; tests/files/0.1.0/README.md has the recipe.
 
@@ -178,7 +177,7 @@ TEST_F(Absent, EverythingElseHasItsDefault) {
   for (const std::string& name : names) EXPECT_EQ(load_without("/history", name).state.history.size(), 3U);
   EXPECT_TRUE(load_without("/history").state.history.empty());
   const std::string message = error_of([&] { load_without("/", "kind"); });
-  EXPECT_SAYS(message, "not a gsc model");
+  expect_says(message, "not a gsc model");
 }
 
 TEST_F(Absent, ColumnsOfTheHistoryHaveTheirDefaults) {
@@ -236,10 +235,10 @@ TEST_F(Newer, UnknownWordsAreNamedWithWhatToDo) {
   const std::string method = message_with("/options", "method", "quantum");
   for (const char* part : {"model.h5", "option 'method' is 'quantum'", "truncated", "factored", "written by gsc 9.1.2",
                            "if that is newer, update gsc"})
-    EXPECT_SAYS(method, part);
+    expect_says(method, part);
   const std::string noise = message_with("/parameters/noise", "type", "pink");
   for (const char* part : {"the type of /parameters/noise is 'pink'", "scalar", "9.1.2", "update gsc"})
-    EXPECT_SAYS(noise, part);
+    expect_says(noise, part);
 }
 
 TEST_F(Newer, FormatVersionsAreNamedWithWhatToDo) {
@@ -253,7 +252,7 @@ TEST_F(Newer, FormatVersionsAreNamedWithWhatToDo) {
     });
   });
   for (const char* part : {"model.h5", "format version 7", "written by gsc 9.1.2", "reads up to 1", "update gsc"})
-    EXPECT_SAYS(message, part);
+    expect_says(message, part);
 }
 
 TEST_F(Newer, OptionsThatWeDoNotKnowArePassedOver) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// A file in `folder` to be written and then given a name. Where the file system can (O_TMPFILE), it has none until
 /// then, so that nothing is left of it if the process is killed. Else it is a hidden one, `.gsc-BOOT-PID-N.tmp`, locked
@@ -46,4 +47,5 @@ class TemporaryFile {
 /// boot must in addition have been left alone for a day.
 void remove_stale_files(const std::filesystem::path& folder);
 
+#pragma GCC visibility pop
 }  // namespace gsc

@@ -5,6 +5,7 @@
 #include <cfenv>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// Gives the calling thread the default floating-point environment (rounding to nearest, no traps, small numbers not
 /// flushed to zero), so that results do not depend on the caller's, and idle lanes of vectors may divide by zero. The
@@ -46,4 +47,5 @@ class NumericScope {
   OneBlasThread blas_;
 };
 
+#pragma GCC visibility pop
 }  // namespace gsc
