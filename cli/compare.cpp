@@ -111,6 +111,7 @@ Comparison compare_on_table(const CommandLine& line, Settings& settings, const s
   std::string note;
   if (std::find(methods.begin(), methods.end(), Method::truncated) != methods.end())
     note = clip_truncation(line, common.inference, common.latents);
+  common.inference = common.inference.resolved(common.latents);
   Comparison result;
   result.measure = truth ? Measure::amari : Measure::free_energy;
   result.data_points = data->rows();

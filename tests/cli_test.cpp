@@ -366,6 +366,8 @@ TEST_F(Cli, BadOptions) {
   refused({"--latents", "6", "--candidates", "7"}, {"candidates is 7", "latents (6)"});
   refused({"--latents", "6", "--candidates", "3", "--max-active", "4"}, {"max_active is 4", "candidates (3)"});
   refused({"--latents", "0"}, {"latents is 0", "65535"});
+  refused({"--candidates", "0"}, {"candidates is 0", "at least 1"});
+  refused({"--max-active", "0"}, {"max-active is 0", "at least 1"});
   refused({"--latents", "65536"}, {"latents is 65536", "65535"});
   refused({"--latents", "21", "--method", "exact"}, {"exact", "21", "20"});
   refused({"--checkpoint", "state.h5", "--checkpoint-every", "0"}, {"checkpoint-every is 0"});
