@@ -3,6 +3,8 @@
 
 #include <gsc/model.h>
 
+#include <string_view>
+
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
@@ -14,6 +16,7 @@ Model bars_model(Index latents, Random& random);
 Matrix mixing_matrix(Index size, double perturbation, Random& random);
 
 enum class Coefficients { laplace, cauchy };
+std::string_view to_string(Coefficients coefficients);
 /// y = W x + N(0, noise_std^2) with independent unit-scale coefficients x.
 Matrix superposition(const Matrix& W, Coefficients coefficients, double noise_std, Index count, Random& random);
 

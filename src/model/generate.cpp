@@ -49,4 +49,8 @@ Matrix superposition(const Matrix& W, Coefficients coefficients, double noise_st
   return X * W.transpose() + noise_std * standard_normal(count, W.rows(), random);
 }
 
+std::string_view to_string(Coefficients coefficients) {
+  return coefficients == Coefficients::laplace ? "laplace" : "cauchy";
+}
+
 }  // namespace gsc

@@ -1,0 +1,70 @@
+#pragma once
+// The words of enumerations, both ways. to_string() has each word once; here is the one list of the values, from which
+// the model file, the program and the experiments read words. Those of pictures are in tasks/words.h.
+
+#include <gsc/fit.h>
+#include <gsc/generate.h>
+#include <gsc/types.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gsc {
+
+/// All values of an enumeration, in the order in which lists of its words have them.
+template <class Enum>
+inline constexpr std::array<Enum, 0> kValues{};
+template <>
+inline constexpr std::array kValues<Method>{Method::truncated, Method::exact, Method::factored};
+template <>
+inline constexpr std::array kValues<Selection>{Selection::singleton, Selection::conditional};
+template <>
+inline constexpr std::array kValues<Precision>{Precision::double_precision, Precision::single_precision};
+template <>
+inline constexpr std::array kValues<NoiseType>{NoiseType::scalar, NoiseType::diagonal, NoiseType::full};
+template <>
+inline constexpr std::array kValues<SlabType>{SlabType::diagonal, SlabType::full};
+template <>
+inline constexpr std::array kValues<Init>{Init::random, Init::data};
+template <>
+inline constexpr std::array kValues<Coefficients>{Coefficients::laplace, Coefficients::cauchy};
+template <>
+inline constexpr std::array kValues<Update>{Update::exact, Update::paper};
+template <>
+inline constexpr std::array kValues<BasisPrior>{BasisPrior::none, BasisPrior::identity, BasisPrior::gp};
+template <>
+inline constexpr std::array kValues<SweepOrder>{SweepOrder::random, SweepOrder::fixed};
+template <>
+inline constexpr std::array kValues<Partition>{Partition::uniform, Partition::local, Partition::global};
+
+/// "truncated, exact, factored"
+template <class Enum>
+std::string all_words(std::string_view separator = ", ") {
+  static_assert(!kValues<Enum>.empty(), "an enumeration without a list of its values");
+  std::string words;
+  for (const Enum value : kValues<Enum>) {
+    if (!words.empty()) words += separator;
+    words += to_string(value);
+  }
+  return words;
+}
+
+/// The value that to_string() calls `word`, if there is one.
+template <class Enum>
+std::optional<Enum> find_word(std::string_view word) {
+  static_assert(!kValues<Enum>.empty(), "an enumeration without a list of its values");
+  for (const Enum value : kValues<Enum>)
+    if (to_string(value) == word) return value;
+  return {};
+}
+
+/// The same; where there is none it throws an Error that says what of `what` is expected.
+template <class Enum>
+Enum parse(std::string_view word, std::string_view what) {
+  if (const std::optional<Enum> value = find_word<Enum>(word)) return *value;
+  throw Error(std::string(what) + " is '" + std::string(word) + "'; expected one of: " + all_words<Enum>());
+}
+
+}  // namespace gsc

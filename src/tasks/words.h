@@ -1,0 +1,17 @@
+#pragma once
+// The words of the enumerations of denoising (learning/words.h).
+
+#include <gsc/denoise.h>
+
+#include "learning/words.h"
+
+namespace gsc {
+
+template <>
+inline constexpr std::array kValues<Quality>{Quality::fast, Quality::standard, Quality::best};
+template <>
+inline constexpr std::array kValues<PatchMean>{PatchMean::remove, PatchMean::keep};
+template <>
+inline constexpr std::array kValues<PatchWeights>{PatchWeights::equal, PatchWeights::certainty};
+
+}  // namespace gsc
