@@ -2,107 +2,30 @@
 // One trial of denoising: noise is added to a picture and taken away again.
 
 #include <gsc/denoise.h>
-#include <gsc/metrics.h>
 
-#include <algorithm>
-
-#include "benchmarks.h"
+#include "experiment.h"
 
 namespace gsc::experiments {
 
 /// The paper's way: every patch with its mean, each latent scored alone, random start, all patches weigh alike.
-inline Json paper_denoising(int latents, int candidates, int max_active, int iterations) {
-  return {{"method", "truncated"},
-          {"latents", latents},
-          {"candidates", candidates},
-          {"max_active", max_active},
-          {"iterations", iterations}};
-}
-
-inline Json factored_denoising(int latents, int iterations) {
-  return {{"method", "factored"}, {"latents", latents}, {"iterations", iterations}};
-}
+Json paper_denoising(int latents, int candidates, int max_active, int iterations);
+Json factored_denoising(int latents, int iterations);
 
 /// From settings of paper_denoising or factored_denoising; or "quality" alone.
-inline DenoiseOptions denoise_options(const Json& settings) {
-  DenoiseOptions options;
-  // Not the seed of the noise: the same draws would be in both.
-  options.seed = settings.at("seed").get<std::uint64_t>() + 1000;
-  if (settings.contains("quality")) {
-    const std::string quality = settings["quality"];
-    options.quality = quality == "fast" ? Quality::fast : quality == "best" ? Quality::best : Quality::standard;
-    return options;
-  }
-  options.patch = 8;
-  options.models = 1;
-  options.latents = settings.at("latents").get<Index>();
-  options.iterations = settings.at("iterations").get<int>();
-  options.precision = Precision::double_precision;
-  if (settings.at("method") == "factored") {
-    // From random numbers, and with means to learn, it stays far from sparse codes.
-    options.method = Method::factored;
-    options.patch_mean = PatchMean::remove;
-    return options;
-  }
-  options.candidates = settings.at("candidates").get<Index>();
-  options.max_active = settings.at("max_active").get<Index>();
-  options.selection = Selection::singleton;
-  options.init = Init::random;
-  options.patch_mean = PatchMean::keep;
-  options.weights = PatchWeights::equal;
-  return options;
-}
+DenoiseOptions denoise_options(const Json& settings);
 
 struct DenoisingTrial {
   Picture clean, noisy;
   Denoised denoised;
 };
 
-/// Settings besides those of the options: sigma, clipped, seed (of the noise); starts: the best of so many.
-inline Picture noisy_picture(const Picture& clean, const Json& settings) {
-  return add_noise(clean, settings.at("sigma"), settings.at("clipped"), settings.at("seed"));
-}
+/// Settings besides those of the options: sigma, clipped, seed (of the noise).
+Picture noisy_picture(const Picture& clean, const Json& settings);
 
-/// The best of several random starts by free energy.
-inline Denoised denoise_restarts(const Picture& noisy, DenoiseOptions options, int starts) {
-  const auto free_energy = [](const Denoised& one) { return one.learned[0].fit.last().free_energy; };
-  Denoised best = denoise(noisy, options);
-  for (int i = 1; i < starts; ++i) {
-    options.seed += 1000;
-    Denoised next = denoise(noisy, options);
-    if (free_energy(next) > free_energy(best)) best = std::move(next);
-  }
-  return best;
-}
+/// Settings besides those: starts, the best of so many random ones by free energy.
+DenoisingTrial run_denoising(const Json& settings, const Request& request);
+Json figures_of(const DenoisingTrial& trial);
 
-inline DenoisingTrial run_denoising(const Json& settings, const Request& request) {
-  DenoisingTrial trial;
-  trial.clean = benchmark_picture(request);
-  trial.noisy = noisy_picture(trial.clean, settings);
-  DenoiseOptions options = denoise_options(settings);
-  options.threads = request.threads;
-  trial.denoised = denoise_restarts(trial.noisy, options, settings.value("starts", 1));
-  return trial;
-}
-
-inline void add_quick_note(const Request& request, Report& report) {
-  if (request.quick)
-    report.add_text(
-        "Quick version: a small drawing stands in for House, and there are fewer latents, starts and iterations than "
-        "the names "
-        "of the methods say.");
-}
-
-inline Json figures_of(const DenoisingTrial& trial) {
-  const double peak = trial.clean.peak();
-  double seconds = 0;
-  for (const Denoised::Learned& learned : trial.denoised.learned)
-    seconds += learned.fit.seconds + learned.seconds_inferring;
-  return {{"psnr_noisy", psnr(trial.clean, trial.noisy, peak)},
-          {"psnr", psnr(trial.clean, trial.denoised.picture, peak)},
-          {"ssim", ssim(trial.clean, trial.denoised.picture, peak)},
-          {"noise_std", trial.denoised.learned[0].fit.last().noise_std},
-          {"seconds", seconds}};
-}
+void add_quick_note(const Request& request, Report& report);
 
 }  // namespace gsc::experiments

@@ -36,11 +36,19 @@ struct Finished {
   double seconds = 0;
 };
 
+/// What the quick version tells about a claim.
+enum class InQuick {
+  holds_too,   ///< as much as the full one: it must hold
+  may_fail,    ///< as much as the full one; but it may not hold: there neither, or times are compared on a busy machine
+  needs_data,  ///< nothing: it is about the benchmark data, and artificial data stands in for it
+  needs_sizes  ///< nothing: it takes the full sizes and all trials
+};
+
 /// What the paper concludes from the experiment, or what should be seen in it, and whether our figures say so.
 struct Claim {
   std::string text;
   bool holds = false;
-  bool quick_too = true;  ///< the quick version must show it too; else it is a matter of sizes or of the real data
+  InQuick in_quick = InQuick::holds_too;
 };
 
 struct Summary {

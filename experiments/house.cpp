@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "benchmarks.h"
 #include "denoising.h"
 
 namespace gsc::experiments {

@@ -2,20 +2,22 @@
 
 #include <fmt/format.h>
 #include <gsc/generate.h>
+#include <gsc/inference.h>
 #include <gsc/metrics.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "benchmarks.h"
-#include "statistics.h"
+#include "mixtures.h"
+#include "setting_words.h"
 
 namespace gsc::experiments {
 namespace {
 
 constexpr int kFew = 4;  // "subspaces with i > 4 can be neglected"
 
-Index sample_count(const Request& request) { return request.quick ? 2000 : 6000; }
+Index sample_count(const Request& request) { return request.quick ? 1000 : 6000; }
 
 /// P(|s| = i), i = 0..H, per data point: N x (H+1).
 Matrix mass_by_size(const Model& model, const Data& data, const InferenceOptions& exact) {
@@ -94,10 +96,10 @@ class PosteriorMass final : public Experiment {
     const Matrix sources = recorded.leftCols(std::min(recorded.cols(), settings["samples"].get<Index>()));
     Random random(settings["seed"].get<std::uint64_t>());
     const Matrix mixing = mixing_matrix(sources.rows(), 0, random);
-    const MatrixData data((mixing * sources).transpose(), "the mixture");
+    const MatrixData data(mixture_of(mixing, sources).transpose(), "the mixture");
     FitOptions options;
     options.latents = sources.rows();
-    options.inference.method = Method::exact;
+    options.inference.method = word<Method>(settings, "method");
     options.inference.threads = 1;
     options.init = Init::random;
     options.iterations = settings["iterations"].get<int>();
@@ -143,7 +145,7 @@ class PosteriorMass final : public Experiment {
       const Spread mass = spread_of(trials, where, "mass_within"), points = spread_of(trials, where, "points_within"),
                    amari = spread_of(trials, where, "amari");
       rows.push_back({std::to_string(samples),
-                      fmt::format("{:.2f} ({:.2f} to {:.2f})", mass.mean, mass.best, mass.worst),
+                      fmt::format("{:.2f} ({:.2f} to {:.2f})", mass.mean, mass.smallest, mass.largest),
                       fmt::format("{:.2f}", points.mean), fmt::format("{:.2f}", amari.mean)});
       summary.figures.push_back({{"samples", samples},
                                  {"mass_within", json_of(mass)},
@@ -161,7 +163,7 @@ class PosteriorMass final : public Experiment {
           {fmt::format("{}: for most data points states with more than {} active latents can be neglected (they have "
                        "less than 0.1 of the mass for {:.0f} % of the points)",
                        samples, kFew, 100 * points),
-           points > 0.5, false});
+           points > 0.5, InQuick::needs_data});
       summary.claims.push_back({fmt::format("{}: at least two thirds of the posterior mass are in states with at most "
                                             "{} of 10 active latents ({:.0f} %)",
                                             samples, kFew, 100 * mass),

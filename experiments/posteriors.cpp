@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gsc/inference.h>
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -46,27 +46,28 @@ struct State {
 
 /// evidence: p(y)
 std::vector<State> posterior_states(const Model& model, const Eigen::Vector2d& y, double& evidence) {
-  const Eigen::Matrix2d Sigma = model.noise.covariance(), Psi = model.slab.covariance();
+  const Eigen::Matrix2d Sigma = model.noise.covariance(), Psi = model.slab.covariance(), basis = model.W;
+  const Eigen::Vector2d mu = model.mu;
   std::vector<State> states(kStates);
   for (int s = 0; s < kStates; ++s) {
     State& state = states[static_cast<std::size_t>(s)];
-    std::vector<Index> active;
     double prior = 1;
+    Eigen::Vector2d active;
     for (Index h = 0; h < 2; ++h) {
       const bool on = (s >> h & 1) != 0;
       prior *= on ? model.pi(h) : 1 - model.pi(h);
-      if (on) active.push_back(h);
+      active(h) = on ? 1 : 0;
     }
-    const Eigen::MatrixXd W = model.W(Eigen::all, active), psi = Psi(active, active);
-    const Eigen::Vector2d rest = y - W * model.mu(active);
-    const Eigen::Matrix2d C = Sigma + W * psi * W.transpose();
+    // W_s with columns of zeros for the others: Psi is diagonal, so they have no part in what the active ones get.
+    const Eigen::Matrix2d W = basis * active.asDiagonal();
+    const Eigen::Vector2d rest = y - W * mu;
+    const Eigen::Matrix2d C = Sigma + W * Psi * W.transpose();
     state.probability =
         prior * std::exp(-0.5 * rest.dot(C.inverse() * rest)) / (2 * std::numbers::pi * std::sqrt(C.determinant()));
-    if (active.empty()) continue;
-    const Eigen::MatrixXd WP = W.transpose() * Sigma.inverse();
-    const Eigen::MatrixXd Lambda = (WP * W + psi.inverse()).inverse();
-    state.kappa(active) = model.mu(active) + Lambda * WP * rest;
-    state.Lambda(active, active) = Lambda;
+    const Eigen::Matrix2d WP = W.transpose() * Sigma.inverse();
+    const Eigen::Matrix2d Lambda = (WP * W + Psi.inverse()).inverse();
+    state.kappa = active.cwiseProduct(mu + Lambda * (WP * rest));
+    state.Lambda = active.asDiagonal() * Lambda * active.asDiagonal();
   }
   evidence = 0;
   for (const State& state : states) evidence += state.probability;

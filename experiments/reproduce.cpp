@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "data/atomic_file.h"
+#include "json_lines.h"
 
 namespace gsc::embedded {
 std::string_view published_json();
@@ -48,6 +49,26 @@ std::string missing_file(const Experiment& experiment, const Request& request) {
   return "";
 }
 
+std::string data_text(const Experiment& experiment, const Request& request) {
+  const std::vector<std::string> files = experiment.files();
+  if (files.empty()) return "generated data";
+  std::string text;
+  for (const std::string& file : files) text += (text.empty() ? "" : ", ") + file;
+  return request.quick ? "artificial data in place of " + text + ", so that no published value applies" : text;
+}
+
+std::string not_comparable(const Claim& claim, const Request& request) {
+  if (request.quick && claim.in_quick == InQuick::needs_data) return "not comparable: artificial data";
+  if (request.quick && claim.in_quick == InQuick::needs_sizes) return "not comparable: smaller sizes and fewer trials";
+  return "";
+}
+
+std::string claim_text(const Claim& claim, const Request& request) {
+  const std::string why = not_comparable(claim, request);
+  if (!why.empty()) return "-    " + claim.text + " (" + why + ")";
+  return (claim.holds ? "yes  " : "NO   ") + claim.text;
+}
+
 Outcome reproduce(const Experiment& experiment, const Request& request, const fs::path& folder,
                   const TrialsObserver& observer) {
   // Quick trials are of other sizes and are kept apart.
@@ -61,21 +82,25 @@ Outcome reproduce(const Experiment& experiment, const Request& request, const fs
   outcome.seconds = std::accumulate(trials.begin(), trials.end(), 0.0,
                                     [](double sum, const Finished& trial) { return sum + trial.seconds; });
 
+  const std::string data = data_text(experiment, request);
   Json json{{"experiment", experiment.name()},
             {"place", experiment.place()},
             {"version", GSC_VERSION},
             {"quick", request.quick},
+            {"data", data},
             {"seed", request.seed},
             {"trials", outcome.trials},
             {"seconds", outcome.seconds},
             {"claims", Json::array()},
             {"figures", outcome.summary.figures},
-            {"published", published(experiment.name())},
+            {"published", request.quick && !experiment.files().empty() ? Json() : published(experiment.name())},
             {"runs", Json::array()}};
   std::vector<std::vector<std::string>> rows;
   for (const Claim& claim : outcome.summary.claims) {
-    json["claims"].push_back({{"text", claim.text}, {"holds", claim.holds}});
-    rows.push_back({claim.text, claim.holds ? "yes" : "no"});
+    const std::string why = not_comparable(claim, request);
+    json["claims"].push_back({{"text", claim.text}, {"holds", why.empty() ? Json(claim.holds) : Json()}});
+    if (!why.empty()) json["claims"].back()["why"] = why;
+    rows.push_back({claim.text, !why.empty() ? why : claim.holds ? "yes" : "no"});
   }
   for (const Finished& trial : trials)
     json["runs"].push_back({{"settings", trial.settings}, {"result", trial.result}, {"seconds", trial.seconds}});
@@ -85,12 +110,12 @@ Outcome reproduce(const Experiment& experiment, const Request& request, const fs
   }
   report.add_facts("Run", {{"experiment", experiment.name()},
                            {"version", GSC_VERSION},
+                           {"data", data},
                            {"trials", std::to_string(outcome.trials)},
                            {"seed", std::to_string(request.seed)},
                            {"seconds of all trials", std::to_string(std::lround(outcome.seconds))}});
-  const std::string text = json.dump(1) + "\n";
   AtomicFile target(folder / (stem + ".json"));
-  target.write(text);
+  target.write(lines_of(json));
   target.commit();
   report.write(folder / (stem + ".html"));
   return outcome;

@@ -11,6 +11,14 @@ const Experiment& find_experiment(const std::string& name);
 /// The first file that the experiment needs and that is not there; empty if it can be run.
 std::string missing_file(const Experiment& experiment, const Request& request);
 
+/// What the trials are about: the files, what stands in for them in the quick version, or that data is generated.
+std::string data_text(const Experiment& experiment, const Request& request);
+
+/// Why the quick version says nothing about a claim; empty if it does.
+std::string not_comparable(const Claim& claim, const Request& request);
+/// The claim with "yes", "NO" or "-" before it, and behind it why it cannot be told.
+std::string claim_text(const Claim& claim, const Request& request);
+
 struct Outcome {
   Summary summary;
   int trials = 0;

@@ -8,10 +8,13 @@
 #include <cmath>
 #include <limits>
 
+#include "setting_words.h"
 #include "statistics.h"
 
 namespace gsc::experiments {
 namespace {
+
+std::vector<int> latent_counts(const Request& request) { return request.quick ? std::vector{10} : std::vector{10, 12}; }
 
 /// Mean over the data of Q_n = sum_{S in K_n} p(y_n, S) / sum_S p(y_n, S)       (eq. EqnQValues)
 double mean_q(const Model& model, const Data& data, const InferenceOptions& truncated) {
@@ -30,8 +33,8 @@ class SelectionQuality final : public Experiment {
 
   std::vector<Json> trials(const Request& request) const override {
     std::vector<Json> all;
-    for (int i = 0; i < request.repetitions(5, 2); ++i)
-      for (const int latents : {10, 12})
+    for (int i = 0; i < request.repetitions(5, 1); ++i)
+      for (const int latents : latent_counts(request))
         for (const auto& [candidates, max_active] : kTruncations)
           for (const char* selection : {"singleton", "conditional"})
             all.push_back({{"latents", latents},
@@ -55,7 +58,7 @@ class SelectionQuality final : public Experiment {
     options.latents = generating.latents();
     options.inference.candidates = settings["candidates"].get<Index>();
     options.inference.max_active = settings["max_active"].get<Index>();
-    options.inference.selection = settings["selection"] == "singleton" ? Selection::singleton : Selection::conditional;
+    options.inference.selection = word<Selection>(settings, "selection");
     options.inference.threads = 1;
     options.init = Init::random;
     options.iterations = settings["iterations"].get<int>();
@@ -76,12 +79,12 @@ class SelectionQuality final : public Experiment {
             {"noise_variance", learned.model().noise.mean_variance()}};
   }
 
-  Summary summarise(const std::vector<Finished>& trials, const Request& /*request*/, Report& report) const override {
+  Summary summarise(const std::vector<Finished>& trials, const Request& request, Report& report) const override {
     Summary summary;
     std::vector<std::vector<std::string>> rows;
     const double stated = published(name())["mean_q_above"].get<double>();
     double lowest = 1, below_bound = 0, below_generating = 0, over_singleton = std::numeric_limits<double>::max();
-    for (const int latents : {10, 12})
+    for (const int latents : latent_counts(request))
       for (const auto& [candidates, max_active] : kTruncations) {
         double singleton = 0;
         for (const std::string selection : {"singleton", "conditional"}) {
@@ -121,7 +124,7 @@ class SelectionQuality final : public Experiment {
                      rows);
     summary.claims = {
         {fmt::format("Paper: the mean Q is above {} in every setting (lowest here {:.3f})", stated, lowest),
-         lowest > stated, false},
+         lowest > stated, InQuick::may_fail},
         {fmt::format("At the generating parameters the conditional selection keeps what any choice could, less 0.05 "
                      "(at most {:.3f} less)",
                      below_bound),

@@ -3,8 +3,6 @@
 
 #include <gsc/model.h>
 
-#include "model/random_draws.h"
-
 namespace gsc::experiments {
 
 struct SparseModel {
@@ -13,14 +11,6 @@ struct SparseModel {
   double noise_variance;  ///< a latent's own is 1 in every dimension
 };
 
-inline Matrix sparse_data(const SparseModel& of, Index count, Random& random) {
-  Model model;
-  model.W = standard_normal(of.dimensions, of.latents, random);
-  model.pi = Vector::Constant(of.latents, of.active / static_cast<double>(of.latents));
-  model.mu = Vector::Zero(of.latents);
-  model.slab = Slab::diagonal(Vector::Ones(of.latents));
-  model.noise = Noise::scalar(of.noise_variance, of.dimensions);
-  return sample(model, count, random).data;
-}
+Matrix sparse_data(const SparseModel& of, Index count, Random& random);
 
 }  // namespace gsc::experiments

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "benchmarks.h"
 #include "denoising.h"
 #include "statistics.h"
 
@@ -197,7 +200,8 @@ class Table2 final : public Experiment {
                                      {"noise_std", mean("noise_std")},
                                      {"seconds", mean("seconds")}});
           if (clipped) continue;
-          rows.push_back({variant.name, std::to_string(sigma), fmt::format("{:.2f} .. {:.2f}", psnr.best, psnr.worst),
+          rows.push_back({variant.name, std::to_string(sigma),
+                          fmt::format("{:.2f} .. {:.2f}", psnr.smallest, psnr.largest),
                           fmt::format("{:.3f}", mean("ssim")), fmt::format("{:.1f}", mean("noise_std")),
                           fmt::format("{:.1f}", mean("seconds"))});
         }
