@@ -340,7 +340,7 @@ TEST_F(Cli, InterruptSavesTheCheckpoint) {
 TEST_F(Cli, BadData) {
   fails_with_csv("1,2\n3,4\n5,nan\n", {"gsc fit:", "data.csv", "row 2", "column 1", "NaN"});
   fails_with_csv("1,2\ninf,4\n5,6\n", {"data.csv", "row 1", "column 0", "infinite"});
-  fails_with_csv("", {"data.csv: holds no rows of numbers"});
+  fails_with_csv("", {"data.csv: is empty; one row of numbers per line is expected"});
   fails_with_csv("1,2,3\n", {"data.csv", "only one row"});
   fails_with_csv("1,2\n1,2\n1,2\n", {"data.csv", "all rows are equal"});
   fails_with_csv("1,2\n3\n4,5\n", {"data.csv:2", "expected 2 columns", "found 1"});
@@ -385,7 +385,7 @@ TEST_F(Cli, BadModels) {
   fails(1, {"fit", "other.csv", "-o", "out.h5", "--resume", "m.h5"}, {"3 columns", "25 dimensions"});
   fails(1, {"infer", "none.h5", "bars.npy", "-o", "out.npz"}, {"none.h5: there is no such model file"}, "out.npz");
   write_file(path("text.h5"), "not HDF5 at all");
-  fails(1, {"info", "text.h5"}, {"text.h5: cannot be read as HDF5"});
+  fails(1, {"info", "text.h5"}, {"text.h5: is not a model file: by its first bytes it is text"});
   std::string cut = read_file(path("m.h5"));
   write_file(path("cut.h5"), cut.substr(0, cut.size() / 2));
   fails(1, {"info", "cut.h5"}, {"cut.h5: cannot be read as HDF5", "cut off"});

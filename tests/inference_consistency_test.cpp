@@ -138,8 +138,8 @@ TEST(InferenceOptions, NameTheImpossibleField) {
   EXPECT_NO_THROW(truncated(6, 6).validate(6));
   EXPECT_NO_THROW(exact().validate(kMaxExactLatents));
   refused(truncated(7, 2), 6, {"candidates is 7", "between 1 and latents (6)"});
-  refused(truncated(0, 1), 6, {"candidates is 0", "between 1 and latents (6)"});
-  refused(truncated(4, 0), 6, {"max_active is 0", "between 1 and candidates (4)"});
+  refused(truncated(-1, 1), 6, {"candidates is -1", "between 1 and latents (6)"});
+  refused(truncated(4, -1), 6, {"max_active is -1", "between 1 and candidates (4)"});
   refused(truncated(4, 5), 6, {"max_active is 5", "between 1 and candidates (4)"});
   refused(truncated(4, 2, Selection::singleton, -1), 6, {"threads is -1", "0 to let the program choose"});
   refused(exact(), kMaxExactLatents + 1,
