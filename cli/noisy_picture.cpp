@@ -24,7 +24,7 @@ void check_comparable(const DenoiseSettings& settings, const NoisyPicture& input
 
 }  // namespace
 
-const std::vector<std::string> kPictureExtensions = {".png", ".tif", ".tiff", ".jpg", ".jpeg", ".pgm", ".ppm"};
+const std::vector<std::string> kPictureExtensions = picture_extensions();
 
 bool is_picture(const std::string& path) {
   return std::find(kPictureExtensions.begin(), kPictureExtensions.end(), lower_extension(path)) !=

@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include <gsc/picture_files.h>
+
 #include <algorithm>
 #include <iterator>
 #include <sstream>
@@ -15,8 +17,18 @@ constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Infere
                      *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
-constexpr const char *kTables = "npy npz csv tsv mat h5", *kImages = "png tif tiff jpg jpeg pgm ppm",
+constexpr const char *kTables = "npy npz csv tsv mat h5",
                      *kSounds = "wav flac ogg oga opus aif aiff au snd caf w64 rf64 mp3";
+
+/// What `text` says of each picture format, one after the other.
+template <class Text>
+std::string pictures(const Text& text, const std::string& between, const std::string& before_last) {
+  const std::vector<PictureFormat>& formats = picture_formats();
+  std::string list;
+  for (std::size_t i = 0; i < formats.size(); ++i)
+    list += (i == 0 ? "" : i + 1 < formats.size() ? between : before_last) + text(formats[i]);
+  return list;
+}
 
 std::vector<std::string> words_of(std::string_view text) {
   std::istringstream stream{std::string(text)};
@@ -25,6 +37,20 @@ std::vector<std::string> words_of(std::string_view text) {
 
 // Arguments of a command are taken in the order of their rows.
 Rows make_table() {
+  // Rows keep views, so words that are put together stay for good.
+  static const std::string kImages = pictures(
+      [](const PictureFormat& format) {
+        std::string words;
+        for (const std::string& extension : format.extensions)
+          words += (words.empty() ? "" : " ") + extension.substr(1);
+        return words;
+      },
+      " ", " ");
+  static const std::string kPictureIn =
+      "the noisy picture: " + pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ");
+  static const std::string kPictureOut =
+      "where the denoised picture goes: " +
+      pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", " or ");
   using S = Settings;
   using F = FitOptions;
   using I = InferenceOptions;
@@ -92,14 +118,8 @@ Rows make_table() {
           .argument()
           .left_out("see --sources")
           .files(kTables, kSounds),
-      row("picture", "IN", kDenoise, kFiles, "the noisy picture: PNG, TIFF, JPEG, PGM or PPM", denoise, &N::picture)
-          .argument()
-          .needed()
-          .files(kImages),
-      row("output", "OUT", kDenoise, kFiles, "where the denoised picture goes: .png, .tif, .jpg, .pgm or .ppm",
-          &S::output)
-          .needed("o")
-          .files(kImages),
+      row("picture", "IN", kDenoise, kFiles, kPictureIn, denoise, &N::picture).argument().needed().files(kImages),
+      row("output", "OUT", kDenoise, kFiles, kPictureOut, &S::output).needed("o").files(kImages),
       row("std", "FILE", kDenoise, kFiles, "also write each pixel's posterior standard deviation; .tif keeps fractions",
           denoise, &N::std)
           .files(kImages),

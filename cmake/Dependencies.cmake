@@ -16,12 +16,14 @@ endif()
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 find_package(ZLIB REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
+include(cmake/Hdf5.cmake)
 find_package(fmt REQUIRED)
 
 # gsc_media
-find_path(OPENCV_INCLUDE_DIR opencv2/imgcodecs.hpp PATH_SUFFIXES opencv4 REQUIRED)
-find_library(OPENCV_IMGCODECS opencv_imgcodecs REQUIRED)
-find_library(OPENCV_CORE opencv_core REQUIRED)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(TIFF 4.5 REQUIRED)
+pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp libwebpmux)
 pkg_check_modules(sndfile REQUIRED IMPORTED_TARGET sndfile)
 
 # gsc_report, and the programs

@@ -13,6 +13,10 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# shlibdeps does not see what is opened only when a file needs it.
+execute_process(COMMAND dpkg-query -S ${hdf5_file} OUTPUT_VARIABLE hdf5_package ERROR_QUIET)
+string(REGEX MATCH "^[^:]*" hdf5_package "${hdf5_package}")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ${hdf5_package})
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME gsc)
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "spike-and-slab sparse coding: the program
@@ -21,8 +25,11 @@ set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "spike-and-slab sparse coding: the program
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libgsc-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libeigen3-dev)
+if(hdf5_package)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", ${hdf5_package}")
+endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
-  "libopenblas-dev, libhwy-dev, libhdf5-dev, libzip-dev, libfmt-dev, libpng-dev, libjpeg-dev, libtiff-dev, libwebp-dev, libsndfile1-dev")
+  "libopenblas-dev, libhwy-dev, libzip-dev, libfmt-dev, libpng-dev, libjpeg-dev, libtiff-dev, libwebp-dev, libsndfile1-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "spike-and-slab sparse coding: C++ libraries and headers
  Shared and static libraries, for find_package(gsc) and pkg-config. What static
  linking needs is suggested.")

@@ -71,6 +71,30 @@ TEST_F(DenoiseProgram, AnExperimentWritesEverything) {
   EXPECT_NE(read_file(file("model.html")).find("Basis functions"), std::string::npos);
 }
 
+TEST_F(DenoiseProgram, CarriesMetadataAndTurnsUpright) {
+  draw("flat.png");
+  Picture picture = read_picture(file("flat.png"));
+  // The smallest EXIF block: one directory with one tag, orientation 6.
+  for (const char c : std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 26))
+    picture.metadata.exif.push_back(static_cast<std::byte>(c));
+  picture.metadata.dpi_x = 300;
+  picture.metadata.dpi_y = 150;
+  write_picture(file("camera.jpg"), picture);
+  const ProgramResult result = run(with_quick(
+      {"camera.jpg", "-o", "out.webp", "--keep-noisy", "noisy.jpg", "--add-noise", "9", "--std", "std.tif"}));
+  ASSERT_EQ(result.code, 0) << result.err;
+  for (const std::string name : {"out.webp", "noisy.jpg"}) {
+    const Picture written = read_picture(file(name));
+    EXPECT_EQ(written.width(), 48) << name;
+    EXPECT_EQ(written.height(), 56) << name;
+    ASSERT_EQ(written.metadata.exif.size(), 26U) << name;
+    EXPECT_EQ(written.metadata.exif[19], std::byte{1}) << name;
+  }
+  EXPECT_EQ(read_picture(file("noisy.jpg")).metadata.dpi_x, 150);
+  EXPECT_EQ(read_picture(file("noisy.jpg")).metadata.dpi_y, 300);
+  EXPECT_EQ(read_picture(file("std.tif")).metadata.dpi_x, 0);
+}
+
 TEST_F(DenoiseProgram, KeepsDepthAndColour) {
   draw("colour.png", PixelDepth::bits16, 3);
   ASSERT_EQ(run(with_quick({"colour.png", "-o", "out.png"})).code, 0);

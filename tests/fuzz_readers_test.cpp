@@ -6,28 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
-#include <new>
 #include <random>
 
 #include "io_support.h"
-
-namespace {
-std::atomic<std::size_t> largest_allocation{0};
-}
-
-// Every allocation of C++ code in this program comes through here. The C libraries have their own, for which the
-// readers check sizes before they call them. (Inlined, they make g++ warn that free meets new.)
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  std::size_t seen = largest_allocation;
-  while (size > seen && !largest_allocation.compare_exchange_weak(seen, size)) {
-  }
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "largest_allocation.h"
 
 // HDF5 copes with an allocation that fails, so the address sanitizer should let it, and forgets some memory when it
 // finds a file damaged.
@@ -124,9 +107,10 @@ void expect_robust(const std::filesystem::path& path, const Injuries& injuries) 
     if (random() % 4 == 0 && bytes.size() > 2) bytes = damage(bytes, random);
     std::filesystem::remove(victim);  // rewriting a file in place makes some file systems wait for the disk
     write_file(victim, bytes);
-    largest_allocation = 0;
+    take_largest_allocation();
     rejected += survives(victim, injuries.model, injuries.array) ? 0 : 1;
-    ASSERT_LE(largest_allocation, injuries.growth * bytes.size() + kSlack) << path.filename() << ", injury " << i;
+    ASSERT_LE(take_largest_allocation(), injuries.growth * bytes.size() + kSlack)
+        << path.filename() << ", injury " << i;
   }
   EXPECT_GT(rejected, count / 20) << "hardly any damage was noticed; is the file what it should be?";
 }

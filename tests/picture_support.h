@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "io_support.h"
 
@@ -42,14 +44,12 @@ inline std::string read_error(const std::string& bytes, const std::string& name 
 }
 
 inline Picture read_bytes(const std::string& bytes) {
-  const TemporaryFolder folder;
-  return read_picture(write_file(folder / "picture", bytes));
+  return decode_picture(std::as_bytes(std::span(bytes)), "picture");
 }
 
 inline std::string bytes_of(const Picture& picture, const std::string& name) {
-  const TemporaryFolder folder;
-  write_picture(folder / name, picture);
-  return read_file(folder / name);
+  const std::vector<std::byte> bytes = encode_picture(name, picture);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace gsc::test

@@ -1,5 +1,6 @@
 // Pictures: what is written is what is read, and what cannot be written is said.
 
+#include <gsc/metrics.h>
 #include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 
@@ -51,9 +52,10 @@ TEST(Picture, WhatIsWrittenIsRead) {
   for (const std::size_t channels : {std::size_t{1}, std::size_t{3}})
     for (const bool alpha : {false, true})
       for (const PixelDepth depth : {bits8, bits16, real32})
-        for (const std::string name : {"a.png", "a.tif", "A.TIFF", "a.pgm", "a.ppm"}) {
+        for (const std::string name : {"a.png", "a.tif", "A.TIFF", "a.webp", "a.bmp", "a.pgm", "a.ppm"}) {
           if (depth == real32 && name != "a.tif" && name != "A.TIFF") continue;
-          if (alpha && (name == "a.pgm" || name == "a.ppm")) continue;
+          if (depth == bits16 && (name == "a.webp" || name == "a.bmp")) continue;
+          if (alpha && (name == "a.pgm" || name == "a.ppm" || name == "a.bmp")) continue;
           if ((channels == 3 && name == "a.pgm") || (channels == 1 && name == "a.ppm")) continue;
           SCOPED_TRACE(name + " " + std::to_string(channels) + " channels, depth " +
                        std::to_string(static_cast<int>(depth)) + (alpha ? ", alpha" : ""));
@@ -88,6 +90,15 @@ TEST(Picture, JpegIsClose) {
   }
 }
 
+TEST(Picture, JpegKeepsFineColours) {
+  // Stripes of one pixel: where four pixels share a colour, as is usual, they become mud of 11 dB.
+  Picture stripes = example_picture(3, false, PixelDepth::bits8, 32, 40);
+  for (std::size_t k = 0; k < 3; ++k)
+    for (Index i = 0; i < 32; ++i)
+      for (Index j = 0; j < 40; ++j) stripes.channels[k](i, j) = (j % 2 == 0) == (k == 0) ? 200 : 40;
+  EXPECT_GT(psnr(stripes, there_and_back(stripes, "a.jpg"), 255), 38);
+}
+
 TEST(Picture, RoundsAndClips) {
   Picture picture;
   picture.channels = {Matrix{{-3.0, 0.4, 0.5, 1.5, 2.5, 254.4, 254.5, 1e300}}};
@@ -113,13 +124,15 @@ TEST(Picture, WritesOverAnOldFileOnlyWhenAllIsWell) {
 TEST(Picture, WriteErrors) {
   using enum PixelDepth;
   const Picture grey = example_picture(1, false, bits8), colour = example_picture(3, false, bits8);
-  expect_says(write_error("a.gif", grey), "'.gif'; known are .png, .tif, .tiff, .jpg, .jpeg, .pgm, .ppm");
+  expect_says(write_error("a.gif", grey), "'.gif'; known are .png, .jpg, .jpeg, .tif, .tiff, .webp, .bmp, .pgm, .ppm");
   expect_says(write_error("a", grey), "a name without extension");
-  expect_says(write_error("a.jpg", example_picture(1, false, bits16)), "JPEG cannot hold 16 bits");
-  for (const std::string name : {"a.png", "a.jpg", "a.pgm", "a.ppm"})
-    expect_says(write_error(name, example_picture(1, false, real32)), "only TIFF");
-  for (const std::string name : {"a.jpg", "a.pgm", "a.ppm"})
-    expect_says(write_error(name, example_picture(1, true, bits8)), "choose PNG or TIFF");
+  for (const std::string name : {"a.jpg", "a.webp", "a.bmp"})
+    expect_says(write_error(name, example_picture(1, false, bits16)),
+                "cannot hold 16 bits; write to a format that can (PNG, TIFF, PGM and PPM)");
+  for (const std::string name : {"a.png", "a.jpg", "a.webp", "a.bmp", "a.pgm", "a.ppm"})
+    expect_says(write_error(name, example_picture(1, false, real32)), "that can (TIFF), or with 8 or 16 bits");
+  for (const std::string name : {"a.jpg", "a.bmp", "a.pgm", "a.ppm"})
+    expect_says(write_error(name, example_picture(1, true, bits8)), "that can (PNG, TIFF and WebP)");
   expect_says(write_error("a.pgm", colour), "PGM cannot hold a colour picture");
   expect_says(write_error("a.png", Picture{}), "needs pixels");
   Picture uneven = colour;
@@ -128,7 +141,8 @@ TEST(Picture, WriteErrors) {
   expect_says(write_error("no/folder/a.png", grey), "create the folder first");
   Picture wide;
   wide.channels = {Matrix::Zero(1, 70000)};
-  expect_says(write_error("a.jpg", wide), "70000 x 1 pixels");
+  expect_says(write_error("a.jpg", wide), "70000 x 1 pixels does not fit into JPEG");
+  expect_says(write_error("a.webp", wide), "which ends at 16383 a side");
 }
 
 TEST(Picture, MissingFolderEmptyUnknown) {
@@ -144,7 +158,8 @@ TEST(Picture, MissingFolderEmptyUnknown) {
                              std::string(500, 'x'),
                          "a.mp4"),
               "single frames of a video");
-  expect_says(read_error("GIF89a" + std::string(100, '\0')), "PNG, TIFF, JPEG, PGM, PPM");
+  expect_says(read_error("GIF89a" + std::string(100, '\0')),
+              "can read (it is a GIF picture); known are PNG, JPEG, TIFF, WebP, BMP, PGM and PPM");
 }
 
 TEST(Picture, ContentCountsAndNotTheName) {

@@ -1,6 +1,7 @@
 // The report as text: what must be in the page, what must never be. report_browser_test.py looks at it in a browser.
 
 #include <fmt/format.h>
+#include <gsc/picture_files.h>
 #include <gsc/report.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <random>
 
 #include "expect_error.h"
@@ -70,21 +70,21 @@ std::vector<nlohmann::json> charts(const std::string& html) {
   return result;
 }
 
-/// The pixels of the n-th PNG of a page, as OpenCV reads them: channels blue, green, red.
-cv::Mat png(const std::string& html, std::size_t n = 0) {
+/// The pixels of the n-th PNG of a page.
+Picture png(const std::string& html, std::size_t n = 0) {
   const std::string begin = "data:image/png;base64,";
   std::size_t at = html.find(begin);
   for (; n > 0; --n) at = html.find(begin, at + 1);
-  std::vector<unsigned char> bytes;
+  std::vector<std::byte> bytes;
   unsigned bits = 0;
   int pending = 0;
   const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   for (std::size_t i = at + begin.size(); digits.find(html[i]) != std::string::npos; ++i) {
     bits = bits << 6 | static_cast<unsigned>(digits.find(html[i]));
     pending += 6;
-    if (pending >= 8) bytes.push_back(static_cast<unsigned char>(bits >> (pending -= 8) & 255));
+    if (pending >= 8) bytes.push_back(static_cast<std::byte>(bits >> (pending -= 8) & 255));
   }
-  return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  return decode_picture(bytes, "a picture of the page");
 }
 
 TEST(Report, IsOneFileThatLoadsNothing) {
@@ -243,9 +243,10 @@ TEST(Report, BasisIsOrderedByUseAndScaledAlone) {
   const std::size_t first = html.find("data-h=\"1\" data-pi=\"0.300\""), second = html.find("data-h=\"2\"");
   EXPECT_LT(first, second);
   EXPECT_LT(second, html.find("data-h=\"0\""));
-  const cv::Mat tiles = png(html);
-  ASSERT_EQ(tiles.size(), cv::Size(12, 4));  // 2 x 2 pixels and a frame of one, three times
-  const auto at = [&](int tile, int y, int x) { return int{tiles.at<unsigned char>(1 + y, 4 * tile + 1 + x)}; };
+  const Matrix tiles = png(html).channels[0];
+  ASSERT_EQ(tiles.rows(), 4);  // 2 x 2 pixels and a frame of one, three times
+  ASSERT_EQ(tiles.cols(), 12);
+  const auto at = [&](int tile, int y, int x) { return tiles(1 + y, 4 * tile + 1 + x); };
   EXPECT_EQ(at(0, 0, 0), 255);
   EXPECT_EQ(at(0, 0, 1), 0);
   EXPECT_EQ(at(0, 1, 0), 191);
@@ -253,7 +254,7 @@ TEST(Report, BasisIsOrderedByUseAndScaledAlone) {
   EXPECT_NEAR(at(1, 0, 1), 128, 1);
   EXPECT_EQ(at(1, 1, 0), 0);
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(at(2, i / 2, i % 2), 128, 1);
-  EXPECT_EQ(tiles.at<unsigned char>(0, 0), 255);  // the frame repeats the edge
+  EXPECT_EQ(tiles(0, 0), 255);  // the frame repeats the edge
 }
 
 TEST(Report, BasisInColourAndAsTraces) {
@@ -262,7 +263,7 @@ TEST(Report, BasisInColourAndAsTraces) {
   colour.W(3, 0) = 1;  // second pixel, red
   Report report("T");
   report.add_basis(colour, 2, 2, 3);
-  EXPECT_EQ(png(report.html()).at<cv::Vec3b>(1, 2)[2], 255);
+  EXPECT_EQ(png(report.html()).channels[0](1, 2), 255);
   Report traces("T");
   traces.add_basis(model(7, 100), 0, 0, 1);
   EXPECT_EQ(count(traces.html(), "<svg"), 7u);
@@ -290,22 +291,24 @@ TEST(Report, FiguresMapBlackAndWhite) {
   values.channels.push_back(Matrix{{-20, 0, 20, kNan, 1e9}});
   Report report("T");
   report.add_figures({{"d", "", values, -20, 20}, {"c", "", picture(3, 2, 3)}});
-  const cv::Mat grey = png(report.html(), 0), colour = png(report.html(), 1);
-  EXPECT_EQ(std::vector<int>(grey.begin<unsigned char>(), grey.end<unsigned char>()),
-            (std::vector<int>{0, 128, 255, 0, 255}));
-  EXPECT_EQ(colour.at<cv::Vec3b>(0, 1), cv::Vec3b(197, 117, 37));
+  const Picture grey = png(report.html(), 0), colour = png(report.html(), 1);
+  EXPECT_EQ(grey.channels[0], (Matrix{{0, 128, 255, 0, 255}}));
+  ASSERT_EQ(colour.channels.size(), 3u);
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(colour.channels[c](0, 1), (std::vector<double>{37, 117, 197}[c]));
 }
 
 TEST(Report, FiguresKeepAlphaAndReduceLargePictures) {
   Picture transparent = picture(2, 2);
   transparent.alpha = Matrix::Constant(2, 2, 51);
-  const cv::Mat pixels = png(data_uri(shown_pixels({"a", "", transparent})));
-  ASSERT_EQ(pixels.channels(), 4);
-  EXPECT_EQ(pixels.at<cv::Vec4b>(0, 1), cv::Vec4b(37, 37, 37, 51));
+  const Picture pixels = png(data_uri(shown_pixels({"a", "", transparent})));
+  EXPECT_EQ(pixels.channels[0](0, 1), 37);
+  ASSERT_EQ(pixels.alpha.size(), 4);
+  EXPECT_EQ(pixels.alpha(0, 1), 51);
 
   Report report("T");
   report.add_figures({{"large", "", picture(2000, 1500)}});
-  EXPECT_EQ(png(report.html()).size(), cv::Size(750, 1000));
+  EXPECT_EQ(png(report.html()).width(), 750);
+  EXPECT_EQ(png(report.html()).height(), 1000);
   EXPECT_NE(report.html().find("shown at 1/2 size"), std::string::npos);
 }
 

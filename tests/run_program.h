@@ -32,9 +32,9 @@ struct ProgramResult {
 };
 
 struct ProgramOptions {
-  bool terminal = false;                                         ///< standard error is a terminal
-  std::vector<std::pair<std::string, std::string>> environment;  ///< on top of the current one
-  std::string signal_when;  ///< send `signal` as soon as standard error contains this
+  bool terminal = false;                                              ///< standard error is a terminal
+  std::vector<std::pair<std::string, std::string>> environment = {};  ///< on top of the current one
+  std::string signal_when = {};  ///< send `signal` as soon as standard error contains this
   int signal = 0;
   std::size_t file_limit = 0;   ///< no file may grow beyond so many bytes: a full disk
   double timeout_seconds = 60;  ///< then it is killed

@@ -3,6 +3,7 @@
 
 #include <gsc/types.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace gsc {
@@ -10,11 +11,19 @@ namespace gsc {
 
 enum class PixelDepth { bits8, bits16, real32 };
 
+/// What a file says beside its pixels. It goes along, from the file read to the file written, and is not looked at.
+struct PictureMetadata {
+  std::vector<std::byte> icc;   ///< ICC colour profile, or empty
+  std::vector<std::byte> exif;  ///< EXIF block (it starts with its byte order, "II" or "MM"), or empty
+  double dpi_x = 0, dpi_y = 0;  ///< pixels an inch, 0 where unknown
+};
+
 /// Pixels in the units of the file: 0..255, 0..65535, or any real number.
 struct Picture {
   std::vector<Matrix> channels;  ///< 1 (grey) or 3 (red, green, blue), each height x width
   Matrix alpha;                  ///< height x width in the same units, or empty
   PixelDepth depth = PixelDepth::bits8;
+  PictureMetadata metadata = {};  ///< for the file it is written to
 
   Index height() const { return channels.empty() ? 0 : channels[0].rows(); }
   Index width() const { return channels.empty() ? 0 : channels[0].cols(); }

@@ -3,16 +3,35 @@
 
 #include <gsc/picture.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
-/// Reads PNG, TIFF, JPEG, PGM, PPM. Throws Error naming the file and what is wrong (missing, corrupt, a video, ...).
-Picture read_picture(const std::filesystem::path& path);
+struct PictureFormat {
+  std::string name;                     ///< "TIFF"
+  std::vector<std::string> extensions;  ///< ".tif", ".tiff"
+};
+/// Those that are read and written.
+const std::vector<PictureFormat>& picture_formats();
+/// Of all formats: ".png", ".jpg", ".jpeg", ...
+std::vector<std::string> picture_extensions();
 
-/// Writes by extension, rounding and clipping to the depth; atomically. real32 needs TIFF. Throws Error.
+/// Reads a file of any of these formats, told apart by its first bytes, and turns it the way its EXIF block or TIFF
+/// orientation says the camera was held. Throws Error naming the file and what is wrong (missing, damaged, a video).
+Picture read_picture(const std::filesystem::path& path);
+/// The same from memory; messages call it `name`.
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name);
+
+/// Writes by extension, rounding and clipping to the depth; atomically. The metadata go with it as far as the format
+/// can hold them (docs/denoise.md has a table). Throws Error if the format cannot hold the pixels.
 void write_picture(const std::filesystem::path& path, const Picture& picture);
+/// The bytes of the file that write_picture() would write to a name with this extension.
+std::vector<std::byte> encode_picture(const std::filesystem::path& name, const Picture& picture);
 
 /// Throws Error if write_picture() would because the format that `path` asks for cannot hold the picture.
 void check_writable(const std::filesystem::path& path, const Picture& picture);

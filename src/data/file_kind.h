@@ -7,6 +7,7 @@
 #include <string>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 enum class FileKind { unknown, empty, npy, zip, hdf5, matlab, picture, sound, other, text };
 
@@ -20,4 +21,5 @@ RecognisedFile recognise(std::span<const std::byte> start);
 /// The same for a file; unknown if it cannot be read.
 RecognisedFile recognise(const std::filesystem::path& path);
 
+#pragma GCC visibility pop
 }  // namespace gsc

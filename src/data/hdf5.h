@@ -7,11 +7,6 @@
 // strings, or write where there might be no room. What remains was fuzzed (tests/fuzz_readers_test.cpp).
 
 #include <gsc/data.h>
-// The functions as HDF5 1.10 has them; later versions keep them under this name.
-#ifndef H5_USE_110_API
-#define H5_USE_110_API
-#endif
-#include <hdf5.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -25,6 +20,7 @@
 #include <vector>
 
 #include "data/elements.h"
+#include "data/hdf5_library.h"
 
 namespace gsc::hdf5 {
 

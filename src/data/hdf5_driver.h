@@ -1,7 +1,7 @@
 #pragma once
 // How HDF5 gets at the bytes of a file that it reads.
 
-#include <hdf5.h>
+#include "data/hdf5_library.h"
 
 namespace gsc::hdf5 {
 

@@ -64,7 +64,7 @@ std::vector<MatVariable> list_group(const std::shared_ptr<const hdf5::File>& fil
     const hdf5::Handle object = hdf5::open_object(*file, path_of(name));
     if (!object) continue;
     MatVariable variable;
-    if (H5Iget_type(object.get()) == H5I_DATASET) {
+    if (hdf5::H5Iget_type(object.get()) == H5I_DATASET) {
       variable = parse_dataset(file, object, path_of(name));
     } else {
       const bool sparse = hdf5::has_attribute(object.get(), "MATLAB_sparse");

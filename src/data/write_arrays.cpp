@@ -15,6 +15,8 @@
 namespace gsc {
 namespace {
 
+using namespace hdf5;  // for the names of HDF5
+
 void write_npz(AtomicFile& file, const std::string& name, const std::vector<NamedArray>& arrays) {
   ZipTarget target(file, name);
   zip_t* const archive = target.archive();

@@ -27,7 +27,7 @@
 namespace gsc {
 namespace {
 
-using hdf5::Handle;
+using namespace hdf5;  // also for the names of HDF5
 
 constexpr std::int64_t kFormatVersion = 1;
 constexpr const char* kKind = "gsc model";

@@ -1,11 +1,11 @@
 #include "report/pixels.h"
 
 #include <fmt/format.h>
+#include <gsc/picture_files.h>
 
 #include <algorithm>
 #include <cmath>
-#include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
+#include <cstddef>
 #include <span>
 
 namespace gsc {
@@ -19,21 +19,19 @@ std::uint8_t shade(double value, double black, double white) {
   return static_cast<std::uint8_t>(std::lround(255 * std::clamp(fraction, 0.0, 1.0)));
 }
 
-std::string base64(std::span<const std::uint8_t> bytes) {
+std::string base64(std::span<const std::byte> bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t three = 0;
-    for (std::size_t k = 0; k < 3; ++k) three = three << 8 | (k < count ? bytes[i + k] : 0u);
+    for (std::size_t k = 0; k < 3; ++k)
+      three = three << 8 | (k < count ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0u);
     for (std::size_t k = 0; k < 4; ++k) text += k <= count ? kDigits[three >> (18 - 6 * k) & 63] : '=';
   }
   return text;
 }
-
-/// Where a channel counts in the order of OpenCV: blue, green, red.
-Index opencv_channel(Index channel, Index channels) { return channels >= 3 && channel < 3 ? 2 - channel : channel; }
 
 }  // namespace
 
@@ -51,7 +49,6 @@ Pixels shown_pixels(const Figure& figure) {
   std::vector<Layer> layers;
   for (const Matrix& channel : picture.channels) layers.push_back({&channel, figure.black, figure.white});
   if (picture.alpha.size() > 0) {
-    while (layers.size() < 3) layers.push_back(layers.front());  // PNG by OpenCV has alpha with colours only
     const double opaque = picture.depth == PixelDepth::bits8 ? 255 : picture.depth == PixelDepth::bits16 ? 65535 : 1;
     layers.push_back({&picture.alpha, 0, opaque});
   }
@@ -80,19 +77,18 @@ Pixels shown_pixels(const Figure& figure) {
 }
 
 std::string data_uri(const Pixels& pixels) {
-  const auto channels = static_cast<int>(pixels.channels);
-  cv::Mat image(static_cast<int>(pixels.height), static_cast<int>(pixels.width), CV_8UC(channels));
-  const std::uint8_t* from = pixels.bytes.data();
-  for (int y = 0; y < image.rows; ++y) {
-    std::uint8_t* row = image.ptr<std::uint8_t>(y);
-    for (Index x = 0; x < pixels.width; ++x, from += pixels.channels, row += pixels.channels)
-      for (Index c = 0; c < pixels.channels; ++c) row[opencv_channel(c, pixels.channels)] = from[c];
-  }
-  std::vector<std::uint8_t> png;
-  // Level 6 is zlib's own default; OpenCV's is 1, for speed.
-  if (!cv::imencode(".png", image, png, {cv::IMWRITE_PNG_COMPRESSION, 6}))
-    throw Error("report: OpenCV could not make a PNG picture");
-  return "data:image/png;base64," + base64(png);
+  Picture picture;
+  const auto channel = [&](Index c) {
+    using Plane = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    using Step = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+    const Step step(pixels.width * pixels.channels, pixels.channels);
+    const Eigen::Map<const Plane, 0, Step> values(pixels.bytes.data() + c, pixels.height, pixels.width, step);
+    return Matrix(values.cast<double>());
+  };
+  const Index colours = pixels.channels < 3 ? 1 : 3;
+  for (Index c = 0; c < colours; ++c) picture.channels.push_back(channel(c));
+  if (pixels.channels > colours) picture.alpha = channel(colours);
+  return "data:image/png;base64," + base64(encode_picture("figure.png", picture));
 }
 
 }  // namespace gsc

@@ -10,7 +10,7 @@
 namespace gsc {
 
 struct Pixels {
-  Index width = 0, height = 0, channels = 1;  ///< channels: 1 grey, 3 red green blue, 4 with alpha
+  Index width = 0, height = 0, channels = 1;  ///< channels: 1 grey, 3 red green blue, one more with alpha
   std::vector<std::uint8_t> bytes;            ///< row after row, pixel after pixel
   Index reduction = 1;                        ///< each pixel is the mean of reduction x reduction of the original
 };

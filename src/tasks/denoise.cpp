@@ -111,6 +111,7 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
     result.learned.push_back(std::move(learned));
   }
   result.picture.alpha = noisy.alpha;
+  result.picture.metadata = noisy.metadata;
   return result;
 }
 
