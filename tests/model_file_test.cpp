@@ -161,7 +161,7 @@ TEST_F(ModelFiles, OtherFilesAndVersions) {
   write_hdf5(path, example(2, 2));
   expect_says(load_error(), "not a gsc model");
   write_file(path, "text");
-  expect_says(load_error(), "cannot be read as HDF5");
+  expect_says(load_error(), "is not a model file: by its first bytes it is text");
   std::filesystem::remove(path);
   expect_says(load_error(), "no such model file");
 }

@@ -54,10 +54,11 @@ bool is_bmp(std::string_view text) {
   return text.size() >= 14 && text.starts_with("BM") && text.substr(6, 4) == "\0\0\0\0"sv;
 }
 
+/// No byte from 0xf8 up begins a character of UTF-8, and no text of another encoding is likely to begin with one.
 bool is_text(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-  });
+  return static_cast<unsigned char>(text.front()) < 0xf8 && std::all_of(text.begin(), text.end(), [](char c) {
+           return static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+         });
 }
 
 }  // namespace

@@ -120,7 +120,8 @@ File open_file(const std::filesystem::path& path) {
     const RecognisedFile found = recognise(path);
     if (found.kind == FileKind::hdf5 || found.kind == FileKind::matlab || found.kind == FileKind::unknown)
       fail(file.name, "cannot be read as HDF5: it is damaged, cut off, or of another format; write or copy it again");
-    fail(file.name, "is not HDF5: by its first bytes it is {}", found.words);
+    if (found.kind == FileKind::empty) fail(file.name, "is empty; write or copy it again");
+    fail(file.name, "is not HDF5: by its first bytes it is {}; give the file the extension of its format", found.words);
   }
   return file;
 }
@@ -254,6 +255,9 @@ std::unique_ptr<Data> open_hdf5(const std::filesystem::path& path, const std::st
       fail(file->name, "{} is a group, not a dataset; tables there are: {}", in_quotes(dataset), list_text(tables()));
     return open(dataset);
   }
+  const Handle root = open_object(*file, "/");
+  if (has_attribute(root.get(), "kind") && read_text(*file, root.get(), "kind") == kModelKind)
+    fail(file->name, "is a model, not data; if its numbers are wanted, say which, as in {}:/parameters/W", file->name);
   const std::vector<std::string> names = tables();
   if (names.size() == 1) return open(names.front());
   if (names.empty()) {

@@ -140,7 +140,10 @@ void write_unsigned(hid_t object, const std::string& name, std::uint64_t value);
 void write_real(hid_t object, const std::string& name, double value);
 void write_text(hid_t object, const std::string& name, std::string_view value);
 
-/// file.h5:/path; an empty path means the only table there is.
+/// The attribute `kind` of a model file (model_file.cpp).
+constexpr const char* kModelKind = "gsc model";
+
+/// file.h5:/path; an empty path means the only table there is. A model file has many, so there it must be given.
 std::unique_ptr<Data> open_hdf5(const std::filesystem::path& path, const std::string& dataset);
 
 }  // namespace gsc::hdf5

@@ -11,6 +11,7 @@
 
 #include "data/mat.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -19,6 +20,7 @@
 
 #include "data/elements.h"
 #include "data/file_error.h"
+#include "data/file_kind.h"
 #include "data/inflate.h"
 #include "data/mapped_file.h"
 #include "data/mat_variable.h"
@@ -265,7 +267,13 @@ std::unique_ptr<Data> open_mat(const std::filesystem::path& path, const std::str
   const auto file = std::make_shared<const MappedFile>(path);
   const std::string name = path.string();
   const Bytes bytes = file->bytes();
-  if (bytes.size() < 128) fail(name, "is too short for a MATLAB file");
+  const RecognisedFile found = recognise(bytes.first(std::min<std::size_t>(bytes.size(), 520)));
+  if (found.kind == FileKind::empty) fail(name, "is empty; save it again from MATLAB");
+  if (found.kind != FileKind::matlab && found.kind != FileKind::unknown && found.kind != FileKind::text)
+    fail(name, "is not a MATLAB file but {}; give the file the extension of its format", found.words);
+  if (bytes.size() < 128)
+    fail(name, "is too short for a MATLAB file{}; copy or save it again",
+         found.kind == FileKind::text ? " (it is text)" : "");
   const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
   // The mark is 'MI' in the writer's byte order.
   const bool little = at(126) == 'I' && at(127) == 'M';

@@ -30,7 +30,6 @@ namespace {
 using namespace hdf5;  // also for the names of HDF5
 
 constexpr std::int64_t kFormatVersion = 1;
-constexpr const char* kKind = "gsc model";
 
 constexpr auto kMethods = {Method::truncated, Method::exact, Method::factored};
 constexpr auto kSelections = {Selection::singleton, Selection::conditional};
@@ -168,8 +167,8 @@ class Reader {
 
   ModelFile read() {
     const Handle root = open("/");
-    if (!hdf5::has_attribute(root.get(), "kind") || hdf5::read_text(*file_, root.get(), "kind") != kKind)
-      fail(file_->name, "is HDF5 but not a gsc model (its attribute 'kind' is not '{}')", kKind);
+    if (!hdf5::has_attribute(root.get(), "kind") || hdf5::read_text(*file_, root.get(), "kind") != hdf5::kModelKind)
+      fail(file_->name, "is HDF5 but not a gsc model (its attribute 'kind' is not '{}')", hdf5::kModelKind);
     std::int64_t format = 1;
     read_attribute(root, "format_version", format);
     read_attribute(root, "version", version_);
@@ -353,7 +352,7 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
   AtomicFile target(path);
   hdf5::Image image;
   hdf5::write_integer(image.root(), "format_version", kFormatVersion);
-  hdf5::write_text(image.root(), "kind", kKind);
+  hdf5::write_text(image.root(), "kind", hdf5::kModelKind);
   hdf5::write_text(image.root(), "version", GSC_VERSION);
   write_parameters(image, file.state.model);
   if (file.options) write_options(image, resolved(*file.options));
@@ -371,6 +370,7 @@ ModelFile load_model(const std::filesystem::path& path) {
     fail(path.string(), "there is no such model file; is the name spelt right?");
   if (std::filesystem::is_directory(path, error)) fail(path.string(), "is a folder; expected a model file");
   const RecognisedFile found = recognise(path);
+  if (found.kind == FileKind::empty) fail(path.string(), "is empty, not a model file; write or copy it again");
   if (found.kind != FileKind::hdf5 && found.kind != FileKind::unknown)
     fail(path.string(), "is not a model file: by its first bytes it is {}; models are what gsc fit writes (.h5)",
          found.words);
