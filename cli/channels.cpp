@@ -4,6 +4,10 @@
 #include <gsc/files.h>
 #include <gsc/sound.h>
 
+#include "open_table.h"
+#include "program_team.h"
+#include "streams.h"
+
 namespace gsc::cli {
 namespace {
 
@@ -54,8 +58,10 @@ ChannelsIn guess_orientation(const std::string& name, Index rows, Index cols) {
   return rows < cols ? ChannelsIn::rows : ChannelsIn::columns;
 }
 
-Channels read_table(const std::string& location, SeparateSettings& settings) {
-  const std::unique_ptr<Data> data = open_data(location);
+Channels read_table(const std::string& location, SeparateSettings& settings, const Settings& whole) {
+  if (is_stream(location) && !team().alone())
+    throw UsageError("the mixture is -, standard input, which only one of several processes gets; give a file");
+  const std::unique_ptr<Data> data = open_table(location, whole, "separate");
   const Index rows = data->rows(), cols = data->cols();
   Channels channels;
   channels.name = data->name();
@@ -82,7 +88,7 @@ Channels read_table(const std::string& location, SeparateSettings& settings) {
 
 }  // namespace
 
-Channels read_channels(const std::vector<std::string>& files, SeparateSettings& settings) {
+Channels read_channels(const std::vector<std::string>& files, SeparateSettings& settings, const Settings& whole) {
   if (settings.samples == Index{0}) throw UsageError("samples is 0; it must be at least 1, or be left out");
   std::size_t sounds = 0;
   for (const std::string& file : files) sounds += is_sound_file(file) ? 1 : 0;
@@ -90,7 +96,7 @@ Channels read_channels(const std::vector<std::string>& files, SeparateSettings& 
     throw UsageError(
         fmt::format("several files ({}) have to be sound files of one channel each; put other channels into one table",
                     fmt::join(files, ", ")));
-  return sounds > 0 ? read_sounds(files, settings) : read_table(files.front(), settings);
+  return sounds > 0 ? read_sounds(files, settings) : read_table(files.front(), settings, whole);
 }
 
 }  // namespace gsc::cli

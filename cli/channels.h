@@ -18,6 +18,7 @@ struct Channels {
 };
 
 /// One table, one sound file with several channels, or several mono sound files of equal rate and length.
-Channels read_channels(const std::vector<std::string>& files, SeparateSettings& settings);
+/// `whole` tells how a table is to be opened.
+Channels read_channels(const std::vector<std::string>& files, SeparateSettings& settings, const Settings& whole);
 
 }  // namespace gsc::cli

@@ -20,10 +20,10 @@ void check_output(const std::string& option, const std::string& path, const std:
   std::error_code error;
   // A link is written through, so what counts is the place it points to.
   const fs::path file = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
+  if (fs::is_directory(file, error)) refuse("that is a folder; give the name of a file in it");
   if (!extensions.empty() && std::find(extensions.begin(), extensions.end(), lower_extension(path)) == extensions.end())
     refuse(fmt::format("the name must end in {}", fmt::join(extensions, ", ")));
 
-  if (fs::is_directory(file, error)) refuse("that is a folder; give the name of a file in it");
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::exists(folder, error)) refuse(fmt::format("the folder {} does not exist; create it first", folder.string()));
   if (!fs::is_directory(folder, error)) refuse(fmt::format("{} is not a folder", folder.string()));
@@ -53,8 +53,13 @@ void check_distinct(std::vector<std::string> outputs) {
 
 void check_dimensions(const Data& data, const Model& model, const std::string& model_name) {
   if (data.cols() != model.dimensions())
-    throw Error(fmt::format("{} has {} columns, but the model {} has {} dimensions; they must be equal", data.name(),
-                            data.cols(), model_name, model.dimensions()));
+    throw Error(
+        fmt::format("{} has {} columns, but the model {} has {} dimensions; they must be equal, so give data with the "
+                    "columns it was learned from{}",
+                    data.name(), data.cols(), model_name, model.dimensions(),
+                    data.rows() == model.dimensions()
+                        ? fmt::format(" (it has {} rows: --transpose exchanges rows and columns)", data.rows())
+                        : ""));
 }
 
 void check_sharing(const CommandLine& line, const SharingOptions& options) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "data/file_kind.h"
 #include "help.h"
 #include "word_parser.h"
 
@@ -60,7 +61,8 @@ Command section_of(const std::string& path, const std::string& section) {
     if (text.name == section) return text.command;
     names.push_back(text.name);
   }
-  throw UsageError(fmt::format("{}: unknown section [{}]{}", path, section, suggestion(section, names)));
+  throw UsageError(fmt::format("{}: unknown section [{}]{} A section is named as the command it is for", path, section,
+                               suggestion(section, names)));
 }
 
 }  // namespace
@@ -111,7 +113,11 @@ CommandLine::CommandLine(Command command, std::vector<std::string> words) {
 void CommandLine::read_config(Command command, const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
-    throw UsageError(fmt::format("config: {} is not a file that can be read", path));
+    throw UsageError(fmt::format("config: {} is not a file that can be read; give a text file of options", path));
+  const RecognisedFile content = recognise(std::filesystem::path(path));
+  if (content.kind != FileKind::text && content.kind != FileKind::empty)
+    throw UsageError(fmt::format("config: {} is {}, not a text file of options", path,
+                                 content.words.empty() ? "something else" : content.words));
   std::vector<ConfigLine> lines;
   try {
     lines = parse_config(path);

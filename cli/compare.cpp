@@ -13,9 +13,11 @@
 #include "compare_options.h"
 #include "interrupts.h"
 #include "metrics.h"
+#include "open_table.h"
 #include "option_values.h"
 #include "progress.h"
 #include "shape.h"
+#include "streams.h"
 #include "tasks/denoise_plan.h"
 
 namespace gsc::cli {
@@ -41,7 +43,7 @@ std::vector<Method> parse_methods(const std::string& text) {
 }
 
 void check_outputs(const Settings& settings) {
-  if (settings.output != "-") check_output("output", settings.output, {".json"});
+  if (!is_stream(settings.output)) check_output("output", settings.output, {".json"});
   check_output("report", settings.report, {".html", ".htm"});
   check_distinct({settings.output, settings.report});
   for (const std::string& output : {settings.output, settings.report})
@@ -102,7 +104,7 @@ std::string threads_text(int requested) {
 
 Comparison compare_on_table(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
                             ProgressLine& progress) {
-  const std::unique_ptr<Data> data = open_data(settings.compare.input);
+  const std::unique_ptr<Data> data = open_table(settings.compare.input, settings, "compare");
   const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
   FitOptions& common = settings.fit;
   common.init = settings.init == to_string(Init::random) ? Init::random : Init::data;
@@ -124,6 +126,7 @@ Comparison compare_on_table(const CommandLine& line, Settings& settings, const s
   }
   progress.say(fmt::format("{} of {} dimensions, {} latents, {}", data_points_text(data->rows()), data->cols(),
                            common.latents, threads_text(common.inference.threads)));
+  if (const std::string turned = orientation_note(*data, settings.transpose); !turned.empty()) progress.say(turned);
   if (!note.empty()) progress.say(note);
 
   catch_interrupts();
@@ -209,10 +212,10 @@ int run_compare(const CommandLine& line) {
   write_metrics(settings.output, comparison_json(settings, result));
   if (!settings.report.empty()) write_comparison_report(settings.report, settings, result);
   progress.finish();
-  if (!settings.quiet) fmt::print(settings.output == "-" ? stderr : stdout, "{}", comparison_text(result));
+  if (!settings.quiet) is_stream(settings.output) ? talk(comparison_text(result)) : put(comparison_text(result));
   std::fflush(stdout);  // before what follows on standard error
   for (const std::string& file : {settings.output, settings.report})
-    if (!file.empty() && file != "-") progress.say(fmt::format("wrote {}", file));
+    if (!file.empty() && !is_stream(file)) progress.say(fmt::format("wrote {}", file));
   return kDone;
 }
 

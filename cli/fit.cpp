@@ -7,9 +7,11 @@
 #include "interrupts.h"
 #include "learning_report.h"
 #include "metrics.h"
+#include "open_table.h"
 #include "program_team.h"
 #include "progress.h"
 #include "shape.h"
+#include "streams.h"
 
 namespace gsc::cli {
 namespace {
@@ -92,7 +94,7 @@ void check_outputs(const Settings& settings) {
   check_output("output", settings.output, {".h5", ".hdf5"});
   check_output("checkpoint", settings.checkpoint, {".h5", ".hdf5"});
   check_output("report", settings.report, {".html", ".htm"});
-  if (settings.metrics != "-") check_output("metrics", settings.metrics);
+  if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
   check_distinct({settings.output, settings.metrics, settings.report});
   check_distinct({settings.checkpoint, settings.metrics, settings.report});
   for (const std::string* output : {&settings.output, &settings.checkpoint, &settings.metrics, &settings.report})
@@ -103,8 +105,9 @@ std::string announcement(const Data& data, const FitOptions& options) {
   const InferenceOptions& inference = options.inference;
   const std::string states = posterior_text(inference);
   const int threads = thread_count(inference.threads);
-  return fmt::format("{} of {} dimensions, {} latents, {}, {} thread{}{}", data_points_text(data.rows()), data.cols(),
-                     options.latents, states, threads, threads == 1 ? "" : "s", processes_text());
+  return fmt::format("{} of {} dimension{}, {} latents, {}, {} thread{}{}", data_points_text(data.rows()), data.cols(),
+                     data.cols() == 1 ? "" : "s", options.latents, states, threads, threads == 1 ? "" : "s",
+                     processes_text());
 }
 
 }  // namespace
@@ -125,13 +128,14 @@ int run_fit(const CommandLine& line) {
   check_sharing(line, settings.fit.sharing);
 
   use_team(settings.fit);
-  const std::unique_ptr<Data> data = open_data(settings.data, team());
+  const std::unique_ptr<Data> data = open_table(settings.data, settings, "fit", team());
   if (checkpoint) check_dimensions(*data, checkpoint->model, settings.resume);
   if (start) check_dimensions(*data, *start, settings.init);
   check_shape("shape", settings.fit.factored.shape, data->cols(), data->name());
   check_shape("show-basis", settings.show_basis, data->cols(), data->name());
   progress.say(announcement(*data, settings.fit));
   if (!note.empty()) progress.say(note);
+  if (const std::string turned = orientation_note(*data, settings.transpose); !turned.empty()) progress.say(turned);
 
   catch_interrupts();
   FitObserver observer(settings, progress);
@@ -150,7 +154,7 @@ int run_fit(const CommandLine& line) {
   save_model(settings.output, file);
   write_metrics(settings.metrics, fit_metrics(settings, *data, result));
   if (!settings.report.empty())
-    write_learning_report(settings.report, "Model of " + settings.data, file,
+    write_learning_report(settings.report, "Model of " + data->name(), file,
                           drawn_shape(settings.show_basis, settings.fit.factored.shape));
   progress.say(fit_summary(result, static_cast<double>(data->rows())));
   progress.say(fmt::format("wrote {}", settings.output));

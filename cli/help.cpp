@@ -28,12 +28,15 @@ const std::vector<CommandText>& command_texts() {
        "  gsc fit patches.npy -o model.h5 --latents 256\n"
        "  gsc fit mix.csv -o model.h5 --latents 8 --method exact --metrics run.json\n"
        "  gsc fit big.npy -o model.h5 --latents 512 --checkpoint state.h5     (Ctrl-C is safe)\n"
-       "  gsc fit big.npy -o model.h5 --resume state.h5 --checkpoint state.h5\n"},
+       "  gsc fit big.npy -o model.h5 --resume state.h5 --checkpoint state.h5\n"
+       "  zcat table.csv.gz | gsc fit - -o model.h5 --latents 32\n"},
       {kInfer, "infer", "MODEL DATA -o OUT.npz [options]", "posterior of data",
        "Writes the posterior of each data point under a model: the mean code, which latents are active, "
        "log-likelihood.",
        "  gsc infer model.h5 patches.npy -o codes.npz\n"
-       "  gsc infer model.h5 patches.npy -o codes.h5 --variance --states 3\n"},
+       "  gsc infer model.h5 patches.npy -o codes.h5 --variance --states 3\n"
+       "  gsc infer model.h5 table.csv -o codes.csv\n"
+       "  cut -d, -f2- log.csv | gsc infer model.h5 - -o - | head\n"},
       {kSample, "sample", "MODEL -n N -o DATA [options]", "draw data from a model",
        "Draws data from a model, or makes artificial data to try things out.",
        "  gsc sample model.h5 -n 1000 -o draws.npy\n"
@@ -48,6 +51,7 @@ const std::vector<CommandText>& command_texts() {
        "Blind source separation: learns how several channels mix unknown sources, and writes the sources.",
        "  gsc separate recording.wav -o out\n"
        "  gsc separate left.wav right.wav -o out --restarts 20\n"
+       "  gsc separate rest.set:EEG.data -o out --normalise --csv\n"
        "  gsc separate mix.npy -o out --offset 1000 --samples 500 --noise diagonal\n"
        "  gsc separate --sources speech.mat --mix orthogonal --samples 500 -o out     (experiment)\n"},
       {kReproduce, "reproduce", "NAME|all|list -o DIR [options]", "the experiments of the paper",

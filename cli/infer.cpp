@@ -6,9 +6,12 @@
 
 #include "checks.h"
 #include "commands.h"
+#include "data/extension.h"
 #include "interrupts.h"
 #include "metrics.h"
+#include "open_table.h"
 #include "progress.h"
+#include "streams.h"
 
 namespace gsc::cli {
 namespace {
@@ -55,8 +58,30 @@ Posterior infer_in_chunks(const Model& model, const Data& data, const Settings& 
   return all;
 }
 
+/// .npy has room for one array: the mean.
+bool is_npy(const Settings& settings) {
+  return is_stream(settings.output) ? settings.output_format == StreamFormat::npy
+                                    : lower_extension(settings.output) == ".npy";
+}
+
+void check_one_array(const CommandLine& line) {
+  for (const char* name : {"variance", "states", "with-candidates"})
+    if (is_npy(line.settings) && line.given(name))
+      throw UsageError(fmt::format("{} has no place in {}: .npy holds one array, the mean; write .npz, .h5 or .csv",
+                                   name, output_name(line.settings.output)));
+}
+
+/// Model and data are easily exchanged.
+void check_order(const Settings& settings) {
+  const auto is_model = [](const std::string& name) { return is_hdf5_extension(lower_extension(name)); };
+  if (!is_model(settings.model) && is_model(settings.data))
+    throw UsageError(fmt::format("{} is no model by its name; the model comes first, as in gsc infer {} {}",
+                                 settings.model, settings.data, settings.model));
+}
+
 /// What the user asked for, under the names that docs/cli.md promises.
 std::vector<NamedArray> arrays_of(const Posterior& posterior, const Settings& settings) {
+  if (is_npy(settings)) return {named("mean", posterior.mean)};
   std::vector<NamedArray> arrays = {named("mean", posterior.mean), named("probability", posterior.probability),
                                     named("log_likelihood", posterior.log_likelihood)};
   if (settings.variance) arrays.push_back(named("variance", posterior.variance));
@@ -78,14 +103,20 @@ std::vector<NamedArray> arrays_of(const Posterior& posterior, const Settings& se
 int run_infer(const CommandLine& line) {
   Settings settings = line.settings;
   ProgressLine progress("infer", settings.quiet);
-  check_output("output", settings.output, {".npz", ".h5", ".hdf5"});
-  if (settings.metrics != "-") check_output("metrics", settings.metrics);
+  check_result(line, {".npz", ".h5", ".hdf5", ".csv", ".tsv", ".npy"});
+  check_one_array(line);
+  if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
   check_distinct({settings.output, settings.metrics});
   for (const std::string& output : {settings.output, settings.metrics}) {
     check_not_input(output, settings.data);
     check_not_input(output, settings.model);
   }
 
+  check_order(settings);
+  constexpr Index kMostStates = 65536;
+  if (settings.states > kMostStates)
+    throw UsageError(
+        fmt::format("states is {}; at most {} of each data point can be written", settings.states, kMostStates));
   const ModelFile file = load_model(settings.model);
   const Model& model = file.state.model;
   if (file.options) {
@@ -95,7 +126,7 @@ int run_infer(const CommandLine& line) {
   }
   const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
   settings.fit.inference.validate(model.latents());
-  const std::unique_ptr<Data> data = open_data(settings.data);
+  const std::unique_ptr<Data> data = open_table(settings.data, settings, "infer");
   if (data->rows() == 0) throw Error(fmt::format("{}: the data has no rows", data->name()));
   check_dimensions(*data, model, settings.model);
   if (!note.empty()) progress.say(note);
@@ -103,13 +134,13 @@ int run_infer(const CommandLine& line) {
   catch_interrupts();
   InferenceTotals totals;
   const Posterior posterior = infer_in_chunks(model, *data, settings, progress, totals);
-  write_arrays(settings.output, arrays_of(posterior, settings));
+  write_result(settings, arrays_of(posterior, settings));
   write_metrics(settings.metrics, infer_metrics(settings, *data, model, totals));
   const auto count = static_cast<double>(data->rows());
   progress.say(fmt::format("{} in {}: free energy {:.9g} ({:.6g} per data point), {:.3g} active latents each",
                            data_points_text(data->rows()), duration_text(totals.seconds), totals.free_energy,
                            totals.free_energy / count, totals.activations.sum() / count));
-  progress.say(fmt::format("wrote {}", settings.output));
+  progress.say(fmt::format("wrote {}", output_name(settings.output)));
   return kDone;
 }
 

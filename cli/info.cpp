@@ -10,8 +10,10 @@
 #include "basis_text.h"
 #include "commands.h"
 #include "data/extension.h"
+#include "data/file_kind.h"
 #include "help.h"
 #include "metrics.h"
+#include "open_table.h"
 #include "progress.h"
 #include "shape.h"
 
@@ -164,13 +166,20 @@ std::string data_text(const Json& j) {
     text += fmt::format("  {} values are NaN or infinite, the first in row {}, column {} (from 0)\n",
                         j["not_finite"].dump(), j["first_not_finite"]["row"].dump(),
                         j["first_not_finite"]["column"].dump());
+  if (j["columns"] > j["rows"])
+    text +=
+        "  more columns than rows, yet rows are data points; if the columns are, add --transpose to gsc fit and gsc "
+        "infer\n";
   return text;
 }
 
 /// A model if it is one, else a table of numbers.
-Json describe(const std::string& location) {
-  if (!is_hdf5_extension(lower_extension(location)) || !std::filesystem::exists(location))
-    return data_json(*open_data(location));
+Json describe(const Settings& settings) {
+  const std::string& location = settings.model;
+  const FileKind kind = recognise(std::filesystem::path(location)).kind;
+  const bool may_be_model = kind == FileKind::hdf5 || kind == FileKind::unknown;
+  if (!is_hdf5_extension(lower_extension(location)) || !may_be_model || !std::filesystem::exists(location))
+    return data_json(*open_table(location, settings, "info"));
   std::string not_a_model;
   try {
     return model_json(location, load_model(location));
@@ -189,7 +198,10 @@ Json describe(const std::string& location) {
 }  // namespace
 
 int run_info(const CommandLine& line) {
-  const Json json = describe(line.settings.model);
+  const Json json = describe(line.settings);
+  if (line.settings.show_basis.rows > 0 && json["kind"] != "model")
+    throw UsageError(fmt::format("show-basis is for models, and {} is a table of numbers; leave it out",
+                                 json["file"].get<std::string>()));
   const std::string text = json["kind"] == "model" ? model_text(json) : data_text(json);
   fmt::print("{}", line.settings.json ? json.dump(2) + "\n" : text);
   if (const Shape& shape = line.settings.show_basis; shape.rows > 0) {

@@ -4,14 +4,17 @@
 #include <gsc/version.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <system_error>
 
 #include "commands.h"
 #include "help.h"
 #include "pages.h"
 #include "program_team.h"
+#include "streams.h"
 
 namespace {
 
@@ -51,7 +54,7 @@ int run(Command command, std::vector<std::string> words) {
 
 int dispatch(std::vector<std::string> words, std::string& name) {
   if (words.empty()) {
-    if (team().root()) fmt::print(stderr, "{}", general_help());
+    if (team().root()) talk(general_help());
     return kWrongUsage;
   }
   std::string first = words.front();
@@ -84,7 +87,8 @@ int dispatch(std::vector<std::string> words, std::string& name) {
     names.push_back(text.name);
   }
   if (first.rfind('-', 0) == 0)
-    throw UsageError(fmt::format("unknown option {}{}", first, suggestion(first, {"--help", "--version"})));
+    throw UsageError(fmt::format("unknown option {}{} A command comes first, as in gsc fit; see gsc --help", first,
+                                 suggestion(first, {"--help", "--version"})));
   throw UsageError(fmt::format("unknown command '{}'{} There are {}; see gsc --help", first, suggestion(first, names),
                                fmt::join(names, ", ")));
 }
@@ -94,6 +98,7 @@ int dispatch(std::vector<std::string> words, std::string& name) {
 int main(int argc, char** argv) {
   // A file that hits a size limit is then an error of write(), which is reported, not a signal, which kills.
   std::signal(SIGXFSZ, SIG_IGN);
+  prepare_streams();
   std::string name = "gsc";
   int code = kFailed;
   std::string message;
@@ -101,13 +106,18 @@ int main(int argc, char** argv) {
   try {
     start_team();
     code = dispatch({argv + 1, argv + argc}, name);
-    if (std::fflush(stdout) != 0) throw Error("standard output could not be written; is the disk full?");
+    if (std::fflush(stdout) != 0)
+      throw std::system_error(errno, std::generic_category(), "standard output could not be written");
   } catch (const UsageError& error) {
     code = kWrongUsage;
     complain(error.what());
   } catch (const Interrupted& error) {
     code = kInterrupted;
     complain(error.what());
+  } catch (const std::system_error& error) {
+    // Whoever read our output has seen enough: gsc sample ... -o - | head. Nothing is wrong that he does not know.
+    code = kFailed;
+    if (error.code() != std::errc::broken_pipe) complain(fmt::format("{}; is the disk full?", error.what()));
   } catch (const std::bad_alloc&) {
     code = kFailed;
     complain("not enough memory; fewer data points at a time, fewer latents or fewer threads need less");

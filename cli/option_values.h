@@ -46,6 +46,8 @@ inline constexpr std::array kWords<Init>{Init::random, Init::data};
 template <>
 inline constexpr std::array kWords<PixelDepth>{PixelDepth::bits8, PixelDepth::bits16, PixelDepth::real32};
 template <>
+inline constexpr std::array kWords<StreamFormat>{StreamFormat::csv, StreamFormat::tsv, StreamFormat::npy};
+template <>
 inline constexpr std::array kWords<Generator>{Generator::bars, Generator::laplace, Generator::cauchy};
 template <>
 inline constexpr std::array kWords<ChannelsIn>{ChannelsIn::rows, ChannelsIn::columns};
@@ -78,7 +80,7 @@ T parse_value(const std::string& name, const std::string& text) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::result_out_of_range)
-      throw UsageError(fmt::format("{} is {}, which is out of range", name, text));
+      throw UsageError(fmt::format("{} is {}, which is out of range; give a number nearer to 0", name, text));
     bool good = error == std::errc() && end == text.data() + text.size() && !(value < T{});
     if constexpr (std::is_floating_point_v<T>) good = good && std::isfinite(value);
     if (!good)

@@ -79,12 +79,16 @@ Rows make_table() {
       row("model", "MODEL", kSample, kFiles, "model file to draw from; or use --generator", &S::model)
           .argument()
           .files("h5"),
-      row("file", "FILE", kInfo, kFiles, "a model file, or a table of numbers", &S::model)
+      row("file", "FILE", kInfo, kFiles, "a model file, or a table of numbers; - is a table from standard input",
+          &S::model)
           .argument()
           .needed()
           .files(kTables),
       row("data", "DATA", both, kFiles,
-          "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.h5:/path", &S::data)
+          "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.set:EEG.data, file.h5:/path; - "
+          "is "
+          "standard input",
+          &S::data)
           .argument()
           .needed()
           .files(kTables),
@@ -113,7 +117,9 @@ Rows make_table() {
           &C::truth)
           .files(kTables),
       row("mixture", "MIX...", kSeparate, kFiles,
-          "the channels: a table as gsc fit takes it, a sound file of several channels, or several mono sound files",
+          "the channels: a table as gsc fit takes it, a sound file of several channels, or several mono sound files; - "
+          "is "
+          "a table from standard input",
           separate, &P::files)
           .argument()
           .left_out("see --sources")
@@ -130,12 +136,23 @@ Rows make_table() {
           &N::keep_noisy)
           .files(kImages),
       row("output", "MODEL.h5", kFit, kFiles, "where the learned model goes", &S::output).needed("o"),
-      row("output", "OUT", kInfer, kFiles, "where the posterior goes: .npz or .h5", &S::output)
+      row("output", "OUT", kInfer, kFiles,
+          "where the posterior goes: .npz, .h5, .csv or .tsv; .npy holds the mean only; - is standard output",
+          &S::output)
           .needed("o")
-          .files("npz h5"),
-      row("output", "OUT", kSample, kFiles, "where the data goes: .npy, .npz, .csv, .tsv or .h5", &S::output)
+          .files("npz h5 csv tsv npy"),
+      row("output", "OUT", kSample, kFiles, "where the data goes: .npy, .npz, .csv, .tsv or .h5; - is standard output",
+          &S::output)
           .needed("o")
           .files("npy npz csv tsv h5"),
+      row("output-format", "", kInfer | kSample, kFiles, "with -o -: what standard output gets", &S::output_format)
+          .left_out("csv"),
+      row("input-format", "", both | kInfo | kSeparate | kCompare, kFiles,
+          "format of a table whose name does not tell: of standard input (-), or of a file with another extension",
+          &S::input_format)
+          .left_out("by the extension; of - by the first bytes"),
+      row("transpose", "", both | kCompare, kFiles,
+          "exchange rows and columns: the data points are the columns of DATA", &S::transpose),
       row("output", "DIR", kSeparate, kFiles,
           "folder for sources.npy, mixing.npy, model.h5, metrics.json and sound; made if missing", &S::output)
           .needed("o"),
@@ -307,6 +324,8 @@ Rows make_table() {
       row("mix-seed", "K", kSeparate, kSignals, "with --sources: seed of mixing matrix and noise", separate,
           &P::mix_seed),
 
+      row("csv", "", kSeparate, kWrite, "also write sources.csv, one row a sample, and mixing.csv, one row a channel",
+          separate, &P::csv),
       row("count", "N", kSample, kWrite, "how many data points to draw", &S::count).needed("n"),
       row("with-latents", "", kSample, kWrite, "also write spikes and slabs; laplace, cauchy: the mixing matrix",
           &S::with_latents),

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "data/stream.h"
+
 namespace gsc::cli {
 
 /// How the values of a data point lie: rows x cols pixels of some channels; rows 0: nobody said.
@@ -44,6 +46,7 @@ struct SeparateSettings {
   Index offset = 0;                       ///< samples left out at the beginning
   std::optional<Index> samples;           ///< none: all that follow
   bool normalise = false, whiten = false;
+  bool csv = false;  ///< also write text
   int restarts = 10;
   std::string sources;  ///< an experiment: known sources, to be mixed here
   std::string mix;      ///< "orthogonal", or a perturbation
@@ -54,7 +57,7 @@ struct SeparateSettings {
 /// What only gsc denoise has.
 struct DenoiseSettings {
   std::string picture;
-  std::string clean;  ///< the truth, to compare with
+  std::string clean;    ///< the truth, to compare with
   std::optional<double> add_noise;
   bool clip = false;
   std::uint64_t noise_seed = 1;
@@ -81,9 +84,11 @@ struct ReproduceSettings {
 /// What the user asked for, with the defaults in place.
 struct Settings {
   // Files. Empty: not asked for.
-  std::string data;    ///< a table of numbers, as open_data() takes it
+  std::string data;    ///< a table of numbers, as open_data() takes it, or "-"
   std::string model;   ///< a model to use; for info any file
-  std::string output;  ///< where the result goes
+  std::string output;  ///< where the result goes; "-": standard output, for some
+  std::optional<StreamFormat> input_format, output_format;
+  bool transpose = false;  ///< data points are the columns of `data`
   std::string config;
   std::string metrics;  ///< "-": standard output
   std::string checkpoint;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "program_team.h"
+#include "streams.h"
 
 namespace gsc::cli {
 namespace {
@@ -54,7 +55,7 @@ ProgressLine::ProgressLine(std::string command, bool quiet)
 
 void ProgressLine::draw() {
   const std::size_t width = terminal_width();
-  fmt::print(stderr, "\r{}\x1b[K", pending_.substr(0, width > 1 ? width - 1 : 1));
+  talk(fmt::format("\r{}\x1b[K", pending_.substr(0, width > 1 ? width - 1 : 1)));
   drawn_ = Clock::now();
 }
 
@@ -64,7 +65,7 @@ void ProgressLine::show(const std::string& text, std::chrono::seconds pause) {
     if (Clock::now() - drawn_ < pause) return;
     // mpirun reads nothing while it waits for ranks to end, and a full pipe would keep us from saving and ending.
     if (!team().alone() && ++lines_ > kFreeLines && Clock::now() - drawn_ < kLinePause) return;
-    fmt::print(stderr, "{}\n", text);
+    talk(text + "\n");
     drawn_ = Clock::now();
     return;
   }
@@ -75,7 +76,7 @@ void ProgressLine::show(const std::string& text, std::chrono::seconds pause) {
 void ProgressLine::finish() {
   if (pending_.empty()) return;
   draw();
-  fmt::print(stderr, "\n");
+  talk("\n");
   pending_.clear();
 }
 
@@ -86,7 +87,7 @@ void ProgressLine::say(const std::string& text) {
 void ProgressLine::warn(const std::string& text) {
   if (!team().root()) return;
   finish();
-  fmt::print(stderr, "gsc {}: {}\n", command_, text);
+  talk(fmt::format("gsc {}: {}\n", command_, text));
 }
 
 std::string posterior_text(const InferenceOptions& options) {

@@ -60,8 +60,9 @@ void run_one(const Experiment& experiment, const experiments::Request& request, 
                   std::chrono::seconds(5));
     return !interrupted();
   });
-  progress.say(fmt::format("{} ({}): {} trials, {} of work, on {}", experiment.name(), experiment.place(), outcome.trials,
-                           duration_text(outcome.seconds), experiments::data_text(experiment, request)));
+  progress.say(fmt::format("{} ({}): {} trials, {} of work, on {}", experiment.name(), experiment.place(),
+                           outcome.trials, duration_text(outcome.seconds),
+                           experiments::data_text(experiment, request)));
   for (const experiments::Claim& claim : outcome.summary.claims)
     progress.say("  " + experiments::claim_text(claim, request));
 }

@@ -4,10 +4,12 @@
 #include <gsc/version.h>
 
 #include <cmath>
+#include <new>
 
 #include "checks.h"
 #include "commands.h"
 #include "progress.h"
+#include "streams.h"
 
 namespace gsc::cli {
 namespace {
@@ -33,11 +35,14 @@ void check_combination(const CommandLine& line, const Settings& settings) {
     throw UsageError(fmt::format("latents is {}; it must lie between 1 and {}", settings.fit.latents, kMaxLatents));
 }
 
-void check_outputs(const Settings& settings) {
+void check_outputs(const CommandLine& line) {
+  const Settings& settings = line.settings;
+  if (settings.with_latents && is_stream(settings.output))
+    throw UsageError("with-latents writes several arrays, and output is -, standard output; write .npz or .h5");
   if (settings.with_latents)
     check_output("output (with latents)", settings.output, {".npz", ".h5", ".hdf5"});
   else
-    check_output("output", settings.output, {".npy", ".npz", ".csv", ".tsv", ".h5", ".hdf5"});
+    check_result(line, {".npy", ".npz", ".csv", ".tsv", ".h5", ".hdf5"});
   check_output("save-model", settings.save_model, {".h5", ".hdf5"});
   check_distinct({settings.output, settings.save_model});
   check_not_input(settings.output, settings.model);
@@ -50,7 +55,7 @@ void write_sample(const Settings& settings, const Model& model, Random& random) 
     arrays.push_back(named("spikes", drawn.spikes));
     arrays.push_back(named("slabs", drawn.slabs));
   }
-  write_arrays(settings.output, arrays);
+  write_result(settings, arrays);
 }
 
 Index write_generated(const Settings& settings, Random& random) {
@@ -68,7 +73,7 @@ Index write_generated(const Settings& settings, Random& random) {
   const Matrix data = superposition(mixing, shape, settings.noise_std.value_or(1), settings.count, random);
   std::vector<NamedArray> arrays = {named("data", data)};
   if (settings.with_latents) arrays.push_back(named("mixing", mixing));
-  write_arrays(settings.output, arrays);
+  write_result(settings, arrays);
   return data.cols();
 }
 
@@ -78,20 +83,25 @@ int run_sample(const CommandLine& line) {
   Settings settings = line.settings;
   if (!line.given("latents")) settings.fit.latents = kUsualLatents;
   check_combination(line, settings);
-  check_outputs(settings);
+  check_outputs(line);
 
   Random random(settings.fit.seed);
   Index dimensions = 0;
-  if (settings.generator) {
-    dimensions = write_generated(settings, random);
-  } else {
-    const Model model = load_model(settings.model).state.model;
-    write_sample(settings, model, random);
-    dimensions = model.dimensions();
+  try {
+    if (settings.generator) {
+      dimensions = write_generated(settings, random);
+    } else {
+      const Model model = load_model(settings.model).state.model;
+      write_sample(settings, model, random);
+      dimensions = model.dimensions();
+    }
+  } catch (const std::bad_alloc&) {
+    throw Error(fmt::format("count is {}{}: so many numbers do not fit into memory; draw fewer", settings.count,
+                            settings.generator ? fmt::format(" and latents is {}", settings.fit.latents) : ""));
   }
   ProgressLine progress("sample", settings.quiet);
-  progress.say(
-      fmt::format("wrote {}: {} of {} dimensions", settings.output, data_points_text(settings.count), dimensions));
+  progress.say(fmt::format("wrote {}: {} of {} dimensions", output_name(settings.output),
+                           data_points_text(settings.count), dimensions));
   if (!settings.save_model.empty()) progress.say(fmt::format("wrote {}", settings.save_model));
   return kDone;
 }

@@ -16,13 +16,17 @@
 #include "channels.h"
 #include "checks.h"
 #include "commands.h"
+#include "data/atomic_file.h"
+#include "data/write_table.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "model/random_draws.h"
 #include "option_values.h"
+#include "output_folder.h"
 #include "program_team.h"
 #include "progress.h"
 #include "separate_report.h"
+#include "streams.h"
 #include "tasks/separate_internal.h"
 
 namespace gsc::cli {
@@ -79,39 +83,11 @@ std::string set_truncation(const CommandLine& line, SeparateOptions& options, In
   return clip_truncation(line, inference, latents);
 }
 
-/// The folder of the results: made if missing, gone again if nothing came to be in it.
-class OutputFolder {
- public:
-  explicit OutputFolder(const std::string& path) : path_(path) {
-    std::error_code error;
-    if (fs::exists(path_, error) && !fs::is_directory(path_, error))
-      throw UsageError(fmt::format("output is {}: that is a file; give the name of a folder", path));
-    for (fs::path part = path_; !part.empty() && !fs::exists(part, error); part = part.parent_path())
-      made_.push_back(part);
-    if (!team().root()) made_.clear();  // it is the root's
-    if (team().root()) fs::create_directories(path_, error);
-    if (error)
-      throw UsageError(
-          fmt::format("output is {}: the folder cannot be made ({}); choose another place", path, error.message()));
-  }
-  ~OutputFolder() {
-    std::error_code ignored;
-    for (const fs::path& part : made_) fs::remove(part, ignored);  // only if empty
-  }
-  OutputFolder(const OutputFolder&) = delete;
-  OutputFolder& operator=(const OutputFolder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-  std::vector<fs::path> made_;  // the inner ones first
-};
-
 std::string sound_name(Index source) { return fmt::format("source{}.wav", source + 1); }
 
-std::vector<std::string> output_names(Index sources, bool sound) {
+std::vector<std::string> output_names(Index sources, bool sound, bool csv) {
   std::vector<std::string> names = {"sources.npy", "mixing.npy", "model.h5", "metrics.json"};
+  if (csv) names.insert(names.end(), {"sources.csv", "mixing.csv"});
   for (Index h = 0; sound && h < sources; ++h) names.push_back(sound_name(h));
   return names;
 }
@@ -140,7 +116,7 @@ void check_outputs(const OutputFolder& folder, const std::vector<std::string>& n
   std::vector<std::string> outputs(names.size());
   std::transform(names.begin(), names.end(), outputs.begin(), [&](const auto& name) { return folder.file(name); });
   for (const std::string& output : outputs) check_output("output", output);
-  if (settings.metrics != "-") check_output("metrics", settings.metrics);
+  if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
   check_output("report", settings.report, {".html", ".htm"});
   outputs.push_back(settings.metrics);
   outputs.push_back(settings.report);
@@ -196,12 +172,26 @@ void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
   }
 }
 
+/// A column is a source, in both: the header of either fits the sounds.
+void write_csv(const OutputFolder& folder, const Separation& separation) {
+  std::vector<std::string> names;
+  for (Index h = 0; h < separation.sources.rows(); ++h) names.push_back(fmt::format("source{}", h + 1));
+  const auto write = [&](const char* name, const Matrix& columns) {
+    AtomicFile file(folder.file(name));
+    write_text([&](std::string_view text) { file.write(text); }, name, {named("source", columns)}, ',', names);
+    file.commit();
+  };
+  write("sources.csv", separation.sources.transpose());
+  write("mixing.csv", separation.mixing);
+}
+
 void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
   write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
   write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
   FitOptions of_best = settings.fit;
   of_best.seed += static_cast<std::uint64_t>(spread_of(separation.free_energies).best);
   save_model(folder.file("model.h5"), {separation.fit.state, of_best, GSC_VERSION});
+  if (settings.separate.csv) write_csv(folder, separation);
   if (rate > 0) write_sounds(folder, separation.sources, rate);
 }
 
@@ -220,7 +210,7 @@ int run_separate(const CommandLine& line) {
   const bool experiment = !asked.sources.empty();
   if (experiment) perturbation_of(asked.mix);
 
-  Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, asked);
+  Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, asked, settings);
   check_mixture(channels.values, channels.name, asked.offset);
   if (asked.normalise) normalise(channels.values, channels.name + (experiment ? ": source" : ": channel"));
   std::optional<Truth> truth;
@@ -234,8 +224,8 @@ int run_separate(const CommandLine& line) {
   options.whiten = asked.whiten;
   const std::string note = set_truncation(line, options, channels.values.rows());
   settings.fit = resolved(options, channels.values.rows());
-  const OutputFolder folder(settings.output);
-  const std::vector<std::string> names = output_names(settings.fit.latents, channels.rate > 0);
+  const OutputFolder folder("output", settings.output);
+  const std::vector<std::string> names = output_names(settings.fit.latents, channels.rate > 0, asked.csv);
   if (team().root()) check_outputs(folder, names, settings);
   if (!channels.note.empty()) progress.say(channels.note);
   progress.say(announcement(channels, settings.fit, options));

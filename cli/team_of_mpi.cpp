@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "program_team.h"
+#include "streams.h"
 
 namespace gsc::cli {
 namespace {
@@ -37,7 +38,7 @@ int finish_team(int code, const std::string& message) {
     code = mpi_team->finish(code, message);
     mpi_team.reset();
   } else if (!message.empty()) {
-    fmt::print(stderr, "{}\n", message);
+    talk(message + "\n");
   }
   return code;
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstdlib>
 
 #include "program_team.h"
+#include "streams.h"
 
 namespace gsc::cli {
 
@@ -21,7 +21,7 @@ void start_team() {
 Team& team() { return solo(); }
 
 int finish_team(int code, const std::string& message) {
-  if (!message.empty()) fmt::print(stderr, "{}\n", message);
+  if (!message.empty()) talk(message + "\n");
   return code;
 }
 

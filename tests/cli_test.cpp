@@ -373,7 +373,7 @@ TEST_F(Cli, BadOptions) {
   refused({"--checkpoint", "state.h5", "--checkpoint-every", "0"}, {"checkpoint-every is 0"});
   refused({"--metrics", "out.h5"}, {"out.h5", "two outputs"});
   fails(2, {"fit", "bars.npy", "-o", "out.txt"}, {"out.txt", ".h5"}, "out.txt");
-  fails(2, {"infer", "m.h5", "bars.npy", "-o", "out.csv"}, {"out.csv", ".npz"}, "out.csv");
+  fails(2, {"infer", "m.h5", "bars.npy", "-o", "out.txt"}, {"out.txt", ".npz", ".csv"}, "out.txt");
 }
 
 TEST_F(Cli, BadModels) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -21,10 +22,64 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
+/// What the program is connected with instead of files; -1: nothing.
+struct Pipes {
+  int input[2] = {-1, -1}, output[2] = {-1, -1};
+  std::string terminal;
+};
+
+/// Gives the program its input and hears its output while it runs, each as far as the other side goes along.
+class PipeEnds {
+ public:
+  PipeEnds(const Pipes& pipes, const ProgramOptions& options) {
+    signal(SIGPIPE, SIG_IGN);  // the program may read less than there is
+    if (pipes.input[0] >= 0) {
+      close(pipes.input[0]);
+      writer_ = std::thread([end = pipes.input[1], text = *options.input] {
+        for (std::size_t done = 0; done < text.size();) {
+          const ssize_t count = write(end, text.data() + done, text.size() - done);
+          if (count <= 0) break;
+          done += static_cast<std::size_t>(count);
+        }
+        close(end);
+      });
+    }
+    if (pipes.output[1] >= 0) {
+      close(pipes.output[1]);
+      reader_ = std::thread([this, end = pipes.output[0], most = *options.read_bytes] {
+        char buffer[512];
+        while (heard_.size() < most) {
+          const ssize_t count = read(end, buffer, std::min(sizeof buffer, most - heard_.size()));
+          if (count <= 0) break;
+          heard_.append(buffer, static_cast<std::size_t>(count));
+        }
+        close(end);
+      });
+    }
+  }
+  ~PipeEnds() { finish(); }
+  PipeEnds(const PipeEnds&) = delete;
+  PipeEnds& operator=(const PipeEnds&) = delete;
+  /// After the program's end: what was heard.
+  const std::string& finish() {
+    if (writer_.joinable()) writer_.join();
+    if (reader_.joinable()) reader_.join();
+    return heard_;
+  }
+
+ private:
+  std::thread writer_, reader_;
+  std::string heard_;
+};
+
 /// In the child: never returns.
 [[noreturn]] void become_program(const std::filesystem::path& folder, const std::vector<std::string>& words,
-                                 const ProgramOptions& options, const std::string& out, const std::string& err) {
-  dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+                                 const ProgramOptions& options, const Pipes& pipes, const std::string& out,
+                                 const std::string& err) {
+  if (pipes.input[0] >= 0) dup2(pipes.input[0], STDIN_FILENO);
+  if (options.terminal_input) dup2(open(pipes.terminal.c_str(), O_RDONLY | O_NOCTTY), STDIN_FILENO);
+  dup2(pipes.output[1] >= 0 ? pipes.output[1] : open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+  signal(SIGPIPE, SIG_DFL);  // what the program makes of it is its own business
   dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0600), STDERR_FILENO);
   if (chdir(folder.c_str()) != 0) _exit(126);
   for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
@@ -95,12 +150,19 @@ ProgramResult run_program(const std::filesystem::path& folder, const std::vector
   using Clock = std::chrono::steady_clock;
   const TempFolder talk;
   std::optional<Terminal> terminal;
-  if (options.terminal) terminal.emplace();
-  const std::string out = talk.path() / "out", err = terminal ? terminal->name() : (talk.path() / "err").string();
-  const auto heard = [&] { return terminal ? terminal->text() : read_file(err); };
+  if (options.terminal || options.terminal_input) terminal.emplace();
+  const std::string out = talk.path() / "out",
+                    err = options.terminal ? terminal->name() : (talk.path() / "err").string();
+  const auto heard = [&] { return options.terminal ? terminal->text() : read_file(err); };
+  Pipes pipes;
+  if (terminal) pipes.terminal = terminal->name();
+  if ((options.input && pipe2(pipes.input, O_CLOEXEC) != 0) ||
+      (options.read_bytes && pipe2(pipes.output, O_CLOEXEC) != 0))
+    throw std::runtime_error("no pipe");
   const auto start = Clock::now();
   const pid_t child = fork();
-  if (child == 0) become_program(folder, words, options, out, err);
+  if (child == 0) become_program(folder, words, options, pipes, out, err);
+  PipeEnds ends(pipes, options);
 
   int status = 0;
   rusage usage{};
@@ -121,7 +183,7 @@ ProgramResult run_program(const std::filesystem::path& folder, const std::vector
   result.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  result.out = read_file(out);
+  result.out = options.read_bytes ? ends.finish() : read_file(out);
   result.err = heard();
   return result;
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +33,10 @@ struct ProgramResult {
 };
 
 struct ProgramOptions {
-  bool terminal = false;                                              ///< standard error is a terminal
+  std::optional<std::string> input = {};       ///< what a pipe to its standard input gives
+  bool terminal_input = false;                 ///< standard input is a terminal
+  std::optional<std::size_t> read_bytes = {};  ///< standard output is a pipe, closed after so many
+  bool terminal = false;                       ///< standard error is a terminal
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< on top of the current one
   std::string signal_when = {};  ///< send `signal` as soon as standard error contains this
   int signal = 0;

@@ -53,6 +53,35 @@ class SeparateProgram : public ::testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(SeparateProgram, SourcesAndMixingAsText) {
+  const Matrix mixture = laplace(3, 500, 1);
+  write("mix.npy", mixture);
+  write("mix.csv", mixture);
+  const Words quick{"--restarts", "2", "--iterations", "20", "--quiet"};
+  const auto with = [&](Words words) {
+    words.insert(words.end(), quick.begin(), quick.end());
+    return words;
+  };
+  done(with({"mix.npy", "-o", "out", "--csv"}));
+  EXPECT_EQ(read_file(path("out/sources.csv")).substr(0, 24), "source1,source2,source3\n");
+  EXPECT_EQ(array("out/sources.csv"), array("out/sources.npy").transpose());
+  EXPECT_EQ(array("out/mixing.csv"), array("out/mixing.npy"));
+  done(with({"mix.npy", "-o", "plain"}));
+  EXPECT_FALSE(std::filesystem::exists(path("plain/sources.csv")));
+  // An output never replaces what is read.
+  std::filesystem::copy(path("mix.csv"), path("plain/sources.csv"));
+  const ProgramResult result = run(with({"plain/sources.csv", "-o", "plain", "--csv"}));
+  EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_EQ(read_file(path("plain/sources.csv")), read_file(path("mix.csv")));
+
+  // From a pipe, the same.
+  ProgramOptions piped;
+  piped.input = read_file(path("mix.csv"));
+  const ProgramResult read = run(with({"-", "-o", "piped"}), piped);
+  EXPECT_EQ(read.code, 0) << read.err;
+  EXPECT_EQ(array("piped/sources.npy"), array("out/sources.npy"));
+}
+
 TEST_F(SeparateProgram, ExperimentReportsAmariAndCorrelations) {
   write("sources.npy", laplace(3, 3000, 1));
   const ProgramResult result = done({"--sources", "sources.npy", "--mix", "0.2", "--mix-seed", "3", "--add-noise",
