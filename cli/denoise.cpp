@@ -5,36 +5,27 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
 
 #include "checks.h"
 #include "commands.h"
 #include "data/extension.h"
+#include "denoise_files.h"
 #include "denoise_report.h"
+#include "distributed/together.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "noisy_picture.h"
 #include "program_team.h"
 #include "progress.h"
+#include "tasks/denoise_plan.h"
 
 namespace gsc::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void check_outputs(const Settings& settings) {
-  const DenoiseSettings& asked = settings.denoise;
-  check_output("output", settings.output, kPictureExtensions);
-  check_output("std", asked.std, kPictureExtensions);
-  check_output("keep-noisy", asked.keep_noisy, kPictureExtensions);
-  check_output("save-model", settings.save_model, {".h5", ".hdf5"});
-  check_output("report", settings.report, {".html", ".htm"});
-  if (settings.metrics != "-") check_output("metrics", settings.metrics);
-  const std::vector<std::string> outputs = {settings.output,     asked.std,       asked.keep_noisy,
-                                            settings.save_model, settings.report, settings.metrics};
-  check_distinct(outputs);
-  for (const std::string& output : outputs)
-    for (const std::string& input : {asked.picture, asked.clean}) check_not_input(output, input);
-}
 
 /// The standard deviations are in the units of the picture; only TIFF can hold fractions.
 PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
@@ -66,56 +57,129 @@ std::string progress_text(const DenoiseProgress& now, double seconds) {
                      100 * now.fraction, left, row.iteration, row.free_energy, row.noise_std, row.mean_active);
 }
 
+/// One picture: read, denoised, written.
+class PictureJob {
+ public:
+  /// `place` is "", or "picture 2 of 3, b.png: ".
+  PictureJob(const Settings& settings, const DenoiseOptions& options, std::string place, ProgressLine& progress)
+      : settings_(settings), options_(options), place_(std::move(place)), progress_(progress) {}
+
+  /// Everything that can be found wrong before the ranks of a team depend on each other.
+  void read() {
+    const DenoiseSettings& asked = settings_.denoise;
+    NoisyPicture input = read_noisy(asked);
+    run_.noisy = std::move(input.noisy);
+    run_.clean = std::move(input.clean);
+    check_formats(settings_, run_.noisy);
+    naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_, estimate_noise(run_.noisy)); });
+    if (!asked.keep_noisy.empty() && team().root()) write_picture(asked.keep_noisy, run_.noisy);
+  }
+
+  void denoise() {
+    const auto start = Clock::now();
+    const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    run_.denoised = naming_file(settings_.denoise.picture, [&] {
+      return gsc::denoise(run_.noisy, options_, [&](const DenoiseProgress& now) {
+        progress_.show(place_ + progress_text(now, seconds()), std::chrono::seconds(2));
+        return !interrupted();
+      });
+    });
+    run_.seconds = seconds();
+  }
+
+  void write() {
+    const DenoiseSettings& asked = settings_.denoise;
+    Picture output = run_.denoised.picture;
+    if (asked.depth) set_depth(output, *asked.depth);
+    write_picture(settings_.output, output);
+    if (!asked.std.empty()) {
+      Picture std = run_.denoised.std;
+      std.depth = std_depth(asked.std, run_.denoised.picture.depth);
+      write_picture(asked.std, std);
+    }
+    const Denoised::Learned& main = run_.denoised.learned.front();
+    if (!settings_.save_model.empty()) save_model(settings_.save_model, {main.fit.state, main.options, GSC_VERSION});
+    if (run_.clean) run_.score = score_of(*run_.clean, run_.noisy, run_.denoised.picture);
+    write_metrics(settings_.metrics, denoise_metrics(settings_, run_));
+    if (!settings_.report.empty()) write_report(settings_.report, settings_, run_);
+    progress_.say(place_ + denoise_summary(run_));
+    progress_.say(fmt::format("wrote {}", settings_.output));
+  }
+
+ private:
+  const Settings& settings_;
+  const DenoiseOptions& options_;
+  std::string place_;
+  ProgressLine& progress_;
+  DenoisingRun run_;
+};
+
+/// Does one step of one of several pictures. Whether that worked: if not, it is told, and the next picture's turn.
+bool attempt(const std::string& place, ProgressLine& progress, const std::function<void()>& step) {
+  std::string message;
+  try {
+    step();
+    return true;
+  } catch (const Interrupted& error) {
+    throw Interrupted(fmt::format("{}{}; the pictures before it are done", place, error.what()));
+  } catch (const Error& error) {
+    message = error.what();
+  } catch (const std::bad_alloc&) {
+    message = "not enough memory";
+  }
+  progress.warn(fmt::format("{}failed: {}", place, message));
+  return false;
+}
+
+/// All of them, whichever fail. Returns those that did.
+std::vector<std::string> denoise_several(const std::vector<Settings>& each, const DenoiseOptions& options,
+                                         ProgressLine& progress) {
+  std::vector<std::string> failed;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    const std::string& picture = each[i].denoise.picture;
+    const std::string place = fmt::format("picture {} of {}, {}: ", i + 1, each.size(), picture);
+    PictureJob job(each[i], options, place, progress);
+    bool done = attempt(place, progress, [&] { together(team(), [&] { job.read(); }); });
+    // A rank of a team that fails in its part of the work leaves the others waiting: then all of it ends.
+    if (done && team().alone())
+      done = attempt(place, progress, [&] { job.denoise(); });
+    else if (done)
+      job.denoise();
+    if (done && team().root()) done = attempt(place, progress, [&] { job.write(); });
+    if (!done) failed.push_back(picture);
+  }
+  return failed;
+}
+
 }  // namespace
 
 int run_denoise(const CommandLine& line) {
   Settings settings = line.settings;
   check_sharing(line, settings.fit.sharing);
   use_team(settings.fit);
-  const DenoiseSettings& asked = settings.denoise;
   check_truth_options(line);
-  DenoiseOptions options = asked.options;
+  DenoiseOptions options = settings.denoise.options;
   options.seed = settings.fit.seed;
   options.threads = settings.fit.inference.threads;
   options.sharing = settings.fit.sharing;
   options.validate();
-  check_outputs(settings);
+  const std::vector<Settings> each = settings_of_each(settings);
+  std::vector<std::unique_ptr<OutputFolder>> folders;
+  together(team(), [&] {
+    if (team().root()) folders = prepare_outputs(settings, each);
+  });
 
   ProgressLine progress("denoise", settings.quiet);
-  DenoisingRun run;
-  NoisyPicture input = read_noisy(asked);
-  run.noisy = std::move(input.noisy);
-  run.clean = std::move(input.clean);
-  check_formats(settings, run.noisy);
-  if (!asked.keep_noisy.empty() && team().root()) write_picture(asked.keep_noisy, run.noisy);
-
   catch_interrupts();
-  const auto start = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  run.denoised = naming_file(asked.picture, [&] {
-    return denoise(run.noisy, options, [&](const DenoiseProgress& now) {
-      progress.show(progress_text(now, seconds()), std::chrono::seconds(2));
-      return !interrupted();
-    });
-  });
-  run.seconds = seconds();
-  if (!team().root()) return kDone;
-
-  Picture output = run.denoised.picture;
-  if (asked.depth) set_depth(output, *asked.depth);
-  write_picture(settings.output, output);
-  if (!asked.std.empty()) {
-    Picture std = run.denoised.std;
-    std.depth = std_depth(asked.std, run.denoised.picture.depth);
-    write_picture(asked.std, std);
+  if (each.size() > 1) {
+    const std::vector<std::string> failed = denoise_several(each, options, progress);
+    if (failed.empty()) return kDone;
+    throw Error(fmt::format("{} of {} pictures failed: {}", failed.size(), each.size(), fmt::join(failed, ", ")));
   }
-  const Denoised::Learned& main = run.denoised.learned.front();
-  if (!settings.save_model.empty()) save_model(settings.save_model, {main.fit.state, main.options, GSC_VERSION});
-  if (run.clean) run.score = score_of(*run.clean, run.noisy, run.denoised.picture);
-  write_metrics(settings.metrics, denoise_metrics(settings, run));
-  if (!settings.report.empty()) write_report(settings.report, settings, run);
-  progress.say(denoise_summary(run));
-  progress.say(fmt::format("wrote {}", settings.output));
+  PictureJob job(each.front(), options, "", progress);
+  job.read();
+  job.denoise();
+  if (team().root()) job.write();
   return kDone;
 }
 

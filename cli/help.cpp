@@ -41,10 +41,11 @@ const std::vector<CommandText>& command_texts() {
        "Draws data from a model, or makes artificial data to try things out.",
        "  gsc sample model.h5 -n 1000 -o draws.npy\n"
        "  gsc sample --generator bars --latents 10 -n 1000 -o bars.npy --save-model truth.h5\n"},
-      {kDenoise, "denoise", "IN -o OUT [options]", "denoise a picture",
+      {kDenoise, "denoise", "IN... -o OUT [options]", "denoise a picture",
        "Learns a model from the noisy picture alone, noise level included, and replaces every patch by its posterior "
        "mean.",
        "  gsc denoise photo.png -o clean.png\n"
+       "  gsc denoise roll/*.png -o clean/ --quality fast\n"
        "  gsc denoise photo.png -o clean.png --std std.tif --report report.html --quality best\n"
        "  gsc denoise house.png -o out.png --add-noise 25      (experiment: add noise, denoise, compare)\n"},
       {kSeparate, "separate", "MIX... -o DIR [options]", "find the sources in a mixture",

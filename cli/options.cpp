@@ -124,8 +124,8 @@ Rows make_table() {
           .argument()
           .left_out("see --sources")
           .files(kTables, kSounds),
-      row("picture", "IN", kDenoise, kFiles, kPictureIn, denoise, &N::picture).argument().needed().files(kImages),
-      row("output", "OUT", kDenoise, kFiles, kPictureOut, &S::output).needed("o").files(kImages),
+      row("picture", "IN...", kDenoise, kFiles, kPictureIn, denoise, &N::pictures).argument().needed().files(kImages),
+      row("output", "OUT|DIR/", kDenoise, kFiles, kPictureOut, &S::output).needed("o").files(kImages),
       row("std", "FILE", kDenoise, kFiles, "also write each pixel's posterior standard deviation; .tif keeps fractions",
           denoise, &N::std)
           .files(kImages),

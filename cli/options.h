@@ -56,7 +56,8 @@ struct SeparateSettings {
 
 /// What only gsc denoise has.
 struct DenoiseSettings {
-  std::string picture;
+  std::vector<std::string> pictures;
+  std::string picture;  ///< the one in work
   std::string clean;    ///< the truth, to compare with
   std::optional<double> add_noise;
   bool clip = false;

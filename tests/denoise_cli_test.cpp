@@ -177,6 +177,115 @@ TEST_F(DenoiseProgram, BadInput) {
   }
 }
 
+TEST_F(DenoiseProgram, SeveralPicturesIntoAFolder) {
+  draw("a.png");
+  draw("b.png", PixelDepth::bits16);
+  std::filesystem::create_directory(file("sub"));
+  draw("sub/c.png", PixelDepth::bits8, 3);
+  const std::vector<std::string> quick{"--quality", "fast", "--iterations", "3", "--latents", "16"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), quick.begin(), quick.end());
+    return words;
+  };
+  const ProgramResult result =
+      run(with({"a.png", "b.png", "sub/c.png", "-o", "out/", "--add-noise", "20", "--std", "std/", "--metrics", "out/",
+                "--report", "out/", "--save-model", "out/", "--keep-noisy", "noisy/"}));
+  ASSERT_EQ(result.code, 0) << result.err;
+  for (const char* part : {"picture 1 of 3, a.png: ", "picture 3 of 3, sub/c.png: ", "wrote out/b.png"})
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  for (const char* name : {"a", "b", "c"}) {
+    const std::string stem = std::string("out/") + name;
+    EXPECT_EQ(read_picture(file(stem + ".png")).width(), 56);
+    EXPECT_EQ(read_picture(file(std::string("std/") + name + ".tif")).depth, PixelDepth::real32);
+    EXPECT_EQ(read_picture(file(std::string("noisy/") + name + ".png")).width(), 56);
+    EXPECT_TRUE(Json::parse(read_file(file(stem + ".json"))).contains("psnr"));
+    EXPECT_NE(read_file(file(stem + ".html")).find(std::string(name) + ".png"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(file(stem + ".h5")));
+  }
+  EXPECT_EQ(read_picture(file("out/b.png")).depth, PixelDepth::bits16);
+  EXPECT_EQ(read_picture(file("out/c.png")).channels.size(), 3u);
+
+  // Each comes out as if it were alone; a folder works for one picture, too, and so does a clean one of the same name.
+  ASSERT_EQ(run(with({"a.png", "-o", "alone.png", "--add-noise", "20"})).code, 0);
+  EXPECT_EQ(read_file(file("alone.png")), read_file(file("out/a.png")));
+  const ProgramResult compared = run(with({"noisy/a.png", "-o", "again/", "--clean", ".", "--metrics", "-"}));
+  ASSERT_EQ(compared.code, 0) << compared.err;
+  EXPECT_NEAR(Json::parse(compared.out)["psnr_noisy"].get<double>(), 22.1, 0.5);
+  EXPECT_TRUE(std::filesystem::exists(file("again/a.png")));
+}
+
+TEST_F(DenoiseProgram, OneFailingPictureDoesNotLoseTheOthers) {
+  draw("a.png");
+  draw("c.png");
+  draw("tiny.png", PixelDepth::bits8, 1, 2);
+  write_file(file("broken.png"), read_file(file("a.png")).substr(0, 60));
+  const ProgramResult result = run({"a.png", "broken.png", "missing.png", "tiny.png", "c.png", "-o", "out/",
+                                    "--quality", "fast", "--iterations", "2", "--latents", "16"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_TRUE(std::filesystem::exists(file("out/a.png")));
+  EXPECT_TRUE(std::filesystem::exists(file("out/c.png")));
+  EXPECT_FALSE(std::filesystem::exists(file("out/broken.png")));
+  for (const char* part :
+       {"picture 2 of 5, broken.png: failed: ", "missing.png: there is no such file",
+        "picture 4 of 5, tiny.png: failed: ", "3 of 5 pictures failed: broken.png, missing.png, tiny.png"})
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+}
+
+TEST_F(DenoiseProgram, SeveralPicturesThatCannotBeAreRefusedBeforeTheWork) {
+  draw("a.png");
+  draw("b.png");
+  std::filesystem::create_directory(file("sub"));
+  std::filesystem::create_directory(file("full"));
+  draw("sub/a.png");
+  std::filesystem::create_symlink(file("b.png"), file("full/a.png"));
+  write_file(file("plain"), "a file");
+  const std::string a = read_file(file("a.png")), b = read_file(file("b.png"));
+  struct Case {
+    std::vector<std::string> words;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {{"a.png", "b.png", "-o", "out.png"}, "output is out.png, but there are 2 pictures; give a folder, as out/"},
+      {{"a.png", "sub/a.png", "-o", "out/"}, "a.png and sub/a.png have the same name"},
+      {{"a.png", "a.png", "-o", "out/"}, "the same name"},
+      {{"a.png", "b.png", "-o", "."}, "would be replaced"},
+      {{"a.png", "b.png", "-o", "./"}, "would be replaced"},
+      {{"sub/a.png", "b.png", "-o", "full"}, "full/a.png would be replaced, but it is what is read"},
+      {{"a.png", "-o", "out/", "--keep-noisy", ".", "--add-noise", "5"}, "would be replaced"},
+      {{"a.png", "b.png", "-o", "out/", "--std", "std.tif"}, "std is std.tif, but there are 2 pictures"},
+      {{"a.png", "b.png", "-o", "out/", "--report", "r.html"}, "report is r.html, but there are 2 pictures"},
+      {{"a.png", "b.png", "-o", "out/", "--metrics", "-"}, "metrics is -, but there are 2 pictures"},
+      {{"a.png", "b.png", "-o", "out/", "--save-model", "m.h5"}, "save-model is m.h5"},
+      {{"a.png", "b.png", "-o", "out/", "--clean", "a.png"}, "clean is a.png"},
+      {{"a.png", "b.png", "-o", "out/", "--keep-noisy", "out/", "--add-noise", "5"}, "is given for two outputs"},
+      {{"a.png", "b.png", "-o", "plain/"}, "plain/"},
+      {{"a.png", "notes.txt", "-o", "out/"}, "out/notes.txt: the name must end in .png"},
+  };
+  for (const Case& c : cases) {
+    const ProgramResult result = run(c.words);
+    EXPECT_EQ(result.code, 2) << c.says << ": " << result.err;
+    EXPECT_NE(result.err.find(c.says), std::string::npos) << c.says << ": " << result.err;
+    EXPECT_FALSE(std::filesystem::exists(file("out"))) << c.says;
+    EXPECT_EQ(read_file(file("a.png")), a);
+    EXPECT_EQ(read_file(file("b.png")), b);
+  }
+}
+
+TEST_F(DenoiseProgram, InterruptKeepsThePicturesThatAreDone) {
+  draw("a.png");
+  draw("b.png", PixelDepth::bits8, 1, 200);
+  ProgramOptions options;
+  options.signal_when = "picture 2 of 2, b.png:";
+  options.signal = 2;
+  const ProgramResult result = run({"a.png", "b.png", "-o", "out/", "--add-noise", "20", "--latents", "64",
+                                    "--iterations", "300", "--models", "1", "--train-patches", "2000"},
+                                   options);
+  EXPECT_EQ(result.code, 130) << result.err;
+  EXPECT_NE(result.err.find("picture 2 of 2, b.png: interrupted"), std::string::npos) << result.err;
+  EXPECT_TRUE(std::filesystem::exists(file("out/a.png")));
+  EXPECT_FALSE(std::filesystem::exists(file("out/b.png")));
+}
+
 TEST_F(DenoiseProgram, InterruptLeavesTheOldFile) {
   draw("good.png", PixelDepth::bits8, 1, 200);
   write_file(file("old.png"), "old");

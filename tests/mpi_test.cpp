@@ -137,6 +137,38 @@ TEST_F(Mpirun, Denoise) {
   EXPECT_LT(difference(read_picture(path("alone.tif")).channels[0], read_picture(path("ranks.tif")).channels[0]), 1e-3);
 }
 
+TEST_F(Mpirun, SeveralPicturesAndOneThatFails) {
+  alone({"denoise", GSC_SOURCE_DIR "/assets/demo.png", "-o", "x.png", "--add-noise", "25", "--keep-noisy", "a.png",
+         "--quality", "fast", "--latents", "16", "--iterations", "1"});
+  std::filesystem::copy(path("a.png"), path("c.png"));
+  write_file(path("b.png"), "no picture");
+  const Words quick{"--quality", "fast", "--patch",      "5", "--stride",  "2",
+                    "--latents", "16",   "--iterations", "3", "--threads", "1"};
+  const ProgramResult result = run(3, Words{"denoise", "a.png", "b.png", "c.png", "-o", "out/"} + quick);
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_EQ(count(result.err, "picture 2 of 3, b.png: failed"), 1) << result.err;
+  EXPECT_EQ(count(result.err, "1 of 3 pictures failed: b.png"), 1) << result.err;
+  EXPECT_EQ(count(result.err, "gsc denoise: wrote"), 2) << result.err;
+  EXPECT_EQ(read_file(path("out/a.png")), read_file(path("out/c.png")));
+}
+
+TEST_F(Mpirun, StandardInputAndTablesOnTheirSide) {
+  make_bars("bars.csv", "600");
+  const Words learn = fit("-", "ranks.h5", {"--quiet"});
+  alone(fit("bars.csv", "up.h5"));
+  // mpirun hands its standard input to the first process.
+  const Words shell{"/bin/sh", "-c", "exec \"$0\" --oversubscribe -n 3 \"$@\" < bars.csv", MPIEXEC, GSC_PROGRAM};
+  Job job(path("."), shell + learn, {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
+  const ProgramResult result = job.wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  expect_same("up.h5", "ranks.h5");
+
+  const Matrix turned = array("bars.csv").transpose();
+  write_arrays(path("side.npy"), {named("x", turned)});
+  done(3, fit("side.npy", "side.h5", {"--transpose"}));
+  expect_same("up.h5", "side.h5");
+}
+
 TEST_F(Mpirun, Separate) {
   alone({"sample", "--generator", "laplace", "--latents", "3", "-n", "1001", "-o", "mix.npy", "--quiet"});
   for (const std::string restarts : {"5", "1"}) {  // ranks share the starts, or the rows of the one
