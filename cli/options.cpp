@@ -46,11 +46,12 @@ Rows make_table() {
         return words;
       },
       " ", " ");
-  static const std::string kPictureIn =
-      "the noisy picture: " + pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ");
+  static const std::string kPictureIn = "the noisy picture, or several: " +
+                                        pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ");
   static const std::string kPictureOut =
       "where the denoised picture goes: " +
-      pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", " or ");
+      pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", " or ") +
+      "; or a folder, made if missing, for files named as the pictures";
   using S = Settings;
   using F = FitOptions;
   using I = InferenceOptions;
