@@ -36,6 +36,7 @@ endforeach()
 
 # Strangers. Each: name, components, targets, flags.
 function(consumer name components targets flags)
+  string(REPLACE ";" "\\;" components "${components}")  # else a list makes two arguments of it
   run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/consumer -B ${WORK_DIR}/${name} -G Ninja -DCMAKE_BUILD_TYPE=None
       -DCMAKE_PREFIX_PATH=${prefix} "-DCOMPONENTS=${components}" "-DTARGETS=${targets}" "-DCMAKE_CXX_FLAGS=${flags}" ${ARGN})
   run(${CMAKE_COMMAND} --build ${WORK_DIR}/${name})

@@ -25,10 +25,18 @@ void* library() {
   return handle;
 }
 
+/// A program that links the same HDF5 itself may hold HDF5's variables (a "copy relocation" moves them there). Then those
+/// are the ones in use, and only a look-up in the whole process finds them.
+void* in_use(const char* name) {
+  static const bool linked_too = ::dlsym(RTLD_DEFAULT, "H5open") == ::dlsym(library(), "H5open");
+  void* const found = linked_too ? ::dlsym(RTLD_DEFAULT, name) : nullptr;
+  return found != nullptr ? found : ::dlsym(library(), name);
+}
+
 }  // namespace
 
 void* library_symbol(const char* name) {
-  void* const symbol = ::dlsym(library(), name);
+  void* const symbol = in_use(name);
   if (symbol == nullptr)
     throw Error(fmt::format("{} is not the HDF5 that gsc was built for: {}; install that of this system",
                             GSC_HDF5_LIBRARY, reason()));
