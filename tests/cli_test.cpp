@@ -385,7 +385,7 @@ TEST_F(Cli, BadModels) {
   fails(1, {"fit", "other.csv", "-o", "out.h5", "--resume", "m.h5"}, {"3 columns", "25 dimensions"});
   fails(1, {"infer", "none.h5", "bars.npy", "-o", "out.npz"}, {"none.h5: there is no such model file"}, "out.npz");
   write_file(path("text.h5"), "not HDF5 at all");
-  fails(1, {"info", "text.h5"}, {"text.h5: is not a model file: by its first bytes it is text"});
+  fails(1, {"info", "text.h5"}, {"text.h5: is not HDF5: by its first bytes it is text", "the extension of its format"});
   std::string cut = read_file(path("m.h5"));
   write_file(path("cut.h5"), cut.substr(0, cut.size() / 2));
   fails(1, {"info", "cut.h5"}, {"cut.h5: cannot be read as HDF5", "cut off"});
