@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "learning_report.h"
 #include "metrics.h"
@@ -15,7 +16,8 @@ namespace gsc::cli {
 
 Spread spread_of(const std::vector<double>& free_energies) {
   Spread spread;
-  double best = -INFINITY, worst = INFINITY;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double best = -kInfinity, worst = kInfinity;
   for (std::size_t i = 0; i < free_energies.size(); ++i) {
     const double value = free_energies[i];
     if (std::isnan(value)) {

@@ -108,7 +108,7 @@ TEST_F(Files, NpyTypesAndByteOrders) {
   // Halves: 1.5, -2, the smallest subnormal, infinity.
   const std::string halves("\x00\x3e\x00\xc0\x01\x00\x00\x7c", 8);
   EXPECT_EQ(read_all(npy(dictionary("<f2", "(4,)"), halves)),
-            (Matrix(4, 1) << 1.5, -2, std::ldexp(1, -24), INFINITY).finished());
+            (Matrix(4, 1) << 1.5, -2, std::ldexp(1, -24), std::numeric_limits<double>::infinity()).finished());
 }
 
 TEST_F(Files, NpyOrdersVersionsAndShapes) {
@@ -160,8 +160,8 @@ TEST_F(Files, CsvForms) {
   EXPECT_EQ(read_all(csv("1e-400,2\n")), (Matrix(1, 2) << 0, 2).finished());
   const Matrix odd = read_all(csv("nan,inf\n-Inf,NaN\n"));
   EXPECT_TRUE(std::isnan(odd(0, 0)) && std::isnan(odd(1, 1)));
-  EXPECT_EQ(odd(0, 1), INFINITY);
-  EXPECT_EQ(odd(1, 0), -INFINITY);
+  EXPECT_EQ(odd(0, 1), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(odd(1, 0), -std::numeric_limits<double>::infinity());
 }
 
 TEST_F(Files, CsvErrorsNameLineAndColumn) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "expect_error.h"
 #include "separate_support.h"
@@ -140,7 +141,7 @@ TEST(Separate, RefusesWhatCannotBeSeparated) {
   refused(Matrix::Random(5, 4), {"fewer samples (4) than channels (5)", "is it transposed"});
   refused(Matrix::Zero(2, 100), {"the mixture has nothing but constant channels", "is it the right one?"});
   Matrix mixture = Matrix::Random(2, 100);
-  mixture(1, 7) = NAN;
+  mixture(1, 7) = std::numeric_limits<double>::quiet_NaN();
   refused(mixture, {"channel 2 of the mixture is NaN at sample 7", "remove or replace"});
 }
 

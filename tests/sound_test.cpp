@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "expect_error.h"
 #include "run_program.h"
@@ -77,7 +78,7 @@ TEST_F(SoundFiles, CannotBeWritten) {
   refused("x.wav", {Matrix(1, 0), 8000}, {"there is no sound to write"});
   refused("x.flac", chords(9, 10), {"does not take 9 channels at 8000 samples a second", "fewer channels, or as WAV"});
   Sound wrong = sound;
-  wrong.channels(0, 3) = NAN;
+  wrong.channels(0, 3) = std::numeric_limits<double>::quiet_NaN();
   refused("x.wav", wrong, {"NaN or infinity", "remove or replace"});
   EXPECT_TRUE(std::filesystem::is_empty(path("")));
 }
