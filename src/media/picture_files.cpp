@@ -162,7 +162,7 @@ Picture decode_picture(std::span<const std::byte> bytes, const std::string& name
 Picture read_picture(const std::filesystem::path& path) {
   std::error_code error;
   const std::string name = path.string();
-  if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file");
+  if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file; is the name spelt right?");
   if (std::filesystem::is_directory(path, error)) fail(name, "is a folder; name a picture in it");
   const MappedFile file(path);
   return decode_picture(file.bytes(), name);

@@ -169,7 +169,7 @@ Decoded decode_png(const PictureBytes& file) {
   reader.run(read_header);
   if (reader.frames > 1)
     fail(file.name, "is an animation of {} pictures; take single frames of it first", reader.frames);
-  constexpr std::uint64_t kDeflate = 8 * 1032;  // pixels of one bit
+  constexpr std::uint64_t kDeflate = std::uint64_t{8} * 1032;  // pixels of one bit
   require_plausible_size(
       file, reader.width, reader.height,
       std::max<std::uint64_t>(1, kDeflate / static_cast<std::uint64_t>(reader.bits * reader.channels)));

@@ -99,7 +99,7 @@ bool is_sound_file(const std::filesystem::path& path) {
 Sound read_sound(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file");
+  if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file; is the name spelt right?");
   if (std::filesystem::is_directory(path, error)) fail(name, "is a folder; name a sound file in it");
   SF_INFO info{};
   const File file(sf_open(path.c_str(), SFM_READ, &info));
