@@ -36,8 +36,11 @@ Words mpirun(int ranks, const Words& command) {
   return Words{MPIEXEC, "--oversubscribe", "-n", std::to_string(ranks)} + command;
 }
 
-Environment as_root(Environment environment) {
-  environment.insert(environment.end(), {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
+/// For mpirun on this machine only: as root, and without ssh, which it looks for and complains about.
+Environment alone_here(Environment environment) {
+  environment.insert(environment.end(), {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                         {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                         {"OMPI_MCA_plm_rsh_agent", "/bin/false"}});
   return environment;
 }
 
@@ -157,7 +160,7 @@ void MpirunFixture::make_bars(const std::string& name, const std::string& points
 }
 
 Job MpirunFixture::start_command(int ranks, const Words& command, const Environment& environment) const {
-  return Job(folder_.path(), mpirun(ranks, command), as_root(environment));
+  return Job(folder_.path(), mpirun(ranks, command), alone_here(environment));
 }
 
 Job MpirunFixture::start(int ranks, const Words& words, const Environment& environment) const {
