@@ -277,8 +277,9 @@ TEST_F(DenoiseProgram, InterruptKeepsThePicturesThatAreDone) {
   ProgramOptions options;
   options.signal_when = "picture 2 of 2, b.png:";
   options.signal = 2;
+  options.timeout_seconds = 280;  // sanitizers take their time
   const ProgramResult result = run({"a.png", "b.png", "-o", "out/", "--add-noise", "20", "--latents", "64",
-                                    "--iterations", "300", "--models", "1", "--train-patches", "2000"},
+                                    "--iterations", "100", "--models", "1", "--train-patches", "2000"},
                                    options);
   EXPECT_EQ(result.code, 130) << result.err;
   EXPECT_NE(result.err.find("picture 2 of 2, b.png: interrupted"), std::string::npos) << result.err;
