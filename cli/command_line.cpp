@@ -84,6 +84,7 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 CommandLine::CommandLine(Command command, std::vector<std::string> words) {
   const std::vector<const Option*> options = options_of(command);
   std::vector<Flag> flags;
+  flags.reserve(options.size());
   for (const Option* option : options) flags.push_back({flag_names(*option), !option->is_switch(), option->several});
   ParsedWords parsed;
   try {
@@ -138,6 +139,7 @@ void CommandLine::read_config(Command command, const std::string& path) {
     if (found == options.end() || key == "config") {
       if (line.section.empty() && key != "config" && std::any_of(table.begin(), table.end(), is_named)) continue;
       std::vector<std::string> names;
+      names.reserve(options.size());
       for (const Option* option : options) names.push_back(option->name);
       throw UsageError(fmt::format("{}: unknown key '{}'{}", path, line.key, suggestion(key, names)));
     }
