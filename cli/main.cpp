@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& error) {
     // Whoever read our output has seen enough: gsc sample ... -o - | head. Nothing is wrong that he does not know.
     code = kFailed;
-    if (error.code() != std::errc::broken_pipe) complain(fmt::format("{}; is the disk full?", error.what()));
+    if (error.code() != std::errc::broken_pipe) complain(error.what());
   } catch (const std::bad_alloc&) {
     code = kFailed;
     complain("not enough memory; fewer data points at a time, fewer latents or fewer threads need less");

@@ -17,7 +17,7 @@ constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Infere
                      *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
-constexpr const char *kTables = "npy npz csv tsv mat h5",
+constexpr const char *kTables = "npy npz csv tsv mat set h5",
                      *kSounds = "wav flac ogg oga opus aif aiff au snd caf w64 rf64 mp3";
 
 /// What `text` says of each picture format, one after the other.
@@ -86,9 +86,8 @@ Rows make_table() {
           .needed()
           .files(kTables),
       row("data", "DATA", both, kFiles,
-          "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.set:EEG.data, file.h5:/path; - "
-          "is "
-          "standard input",
+          "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.set:EEG.data, file.h5:/path; "
+          "- is standard input",
           &S::data)
           .argument()
           .needed()
@@ -118,9 +117,8 @@ Rows make_table() {
           &C::truth)
           .files(kTables),
       row("mixture", "MIX...", kSeparate, kFiles,
-          "the channels: a table as gsc fit takes it, a sound file of several channels, or several mono sound files; - "
-          "is "
-          "a table from standard input",
+          "the channels: a table as gsc fit takes it, a sound file of several channels, or several mono sound files; "
+          "- is a table from standard input",
           separate, &P::files)
           .argument()
           .left_out("see --sources")
