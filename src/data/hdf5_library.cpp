@@ -25,8 +25,8 @@ void* library() {
   return handle;
 }
 
-/// A program that links the same HDF5 itself may hold HDF5's variables (a "copy relocation" moves them there). Then those
-/// are the ones in use, and only a look-up in the whole process finds them.
+/// A program that links the same HDF5 itself may hold HDF5's variables (a "copy relocation" moves them there). Then
+/// those are the ones in use, and only a look-up in the whole process finds them.
 void* in_use(const char* name) {
   static const bool linked_too = ::dlsym(RTLD_DEFAULT, "H5open") == ::dlsym(library(), "H5open");
   void* const found = linked_too ? ::dlsym(RTLD_DEFAULT, name) : nullptr;
