@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "io_support.h"
 
@@ -188,6 +189,24 @@ TEST_F(ModelFiles, TheCallersErrorHandlerOfHdf5Stays) {
   EXPECT_LT(H5Fopen("no such file", H5F_ACC_RDONLY, H5P_DEFAULT), 0);
   EXPECT_EQ(errors, 1) << "the caller's own errors are still told to the caller";
   H5Eset_auto2(H5E_DEFAULT, before, before_data);
+}
+
+TEST_F(ModelFiles, NothingIsPrintedWhenTheProcessEndsAfterDamagedFiles) {
+  const auto load_damaged = [&] {
+    const std::string bytes = read_file(path);
+    for (std::size_t i = 100; i < bytes.size(); i += 100) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(~damaged[i]);
+      write_file(path, damaged);
+      try {
+        load_model(path);
+      } catch (const Error&) {
+        continue;
+      }
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(load_damaged(), ::testing::ExitedWithCode(0), ::testing::Matcher<const std::string&>(::testing::Eq("")));
 }
 
 TEST_F(ModelFiles, FullDiskLeavesTheOldFile) {

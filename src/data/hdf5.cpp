@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
 
 #include "data/file_error.h"
@@ -94,6 +95,10 @@ class TableData final : public Data {
 Lock::Lock() {
   static std::recursive_mutex mutex;
   mutex_ = std::unique_lock(mutex);
+  // After it has met a damaged file, HDF5 complains about itself when the process ends. It clears up by atexit, and
+  // what is registered later runs earlier.
+  [[maybe_unused]] static const int registered =
+      H5open() < 0 ? 0 : std::atexit([] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
