@@ -36,11 +36,13 @@ Words mpirun(int ranks, const Words& command) {
   return Words{MPIEXEC, "--oversubscribe", "-n", std::to_string(ranks)} + command;
 }
 
-/// For mpirun on this machine only: as root, and without ssh, which it looks for and complains about.
+/// For mpirun on this machine only: as root, without ssh, which it looks for, and without words of its own where there
+/// is no /sys (hwloc tells so, in a minimal system).
 Environment alone_here(Environment environment) {
   environment.insert(environment.end(), {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                          {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                         {"OMPI_MCA_plm_rsh_agent", "/bin/false"}});
+                                         {"OMPI_MCA_plm_rsh_agent", "/bin/false"},
+                                         {"HWLOC_HIDE_ERRORS", "2"}});
   return environment;
 }
 
