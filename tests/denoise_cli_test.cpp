@@ -277,13 +277,13 @@ TEST_F(DenoiseProgram, SeveralPicturesThatCannotBeAreRefusedBeforeTheWork) {
 
 TEST_F(DenoiseProgram, InterruptKeepsThePicturesThatAreDone) {
   draw("a.png");
-  draw("b.png", PixelDepth::bits8, 1, 200);
+  draw("b.png", PixelDepth::bits8, 1, 400);  // every patch is learned from: hundreds of times the work of the first
   ProgramOptions options;
   options.signal_when = "picture 2 of 2, b.png:";
   options.signal = 2;
   options.timeout_seconds = 280;  // sanitizers take their time
   const ProgramResult result = run({"a.png", "b.png", "-o", "out/", "--add-noise", "20", "--latents", "64",
-                                    "--iterations", "100", "--models", "1", "--train-patches", "2000"},
+                                    "--iterations", "200", "--models", "1", "--train-patches", "1000000"},
                                    options);
   EXPECT_EQ(result.code, 130) << result.err;
   EXPECT_NE(result.err.find("picture 2 of 2, b.png: interrupted"), std::string::npos) << result.err;
