@@ -34,7 +34,9 @@ class FitObserver final : public Observer {
       progress_.warn(fmt::format("the checkpoint could not be saved, learning goes on: {}", error.what()));
     }
   }
-  bool needs_codes(const FitState& state) override { return checkpoint_ && checkpoint_->needs_codes(state); }
+  bool needs_method_state(const FitState& state) override {
+    return checkpoint_ && checkpoint_->needs_method_state(state);
+  }
   bool stop_requested() override { return interrupted(); }
 
   /// Returns what to tell the user.

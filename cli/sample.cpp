@@ -65,7 +65,7 @@ Index write_generated(const Settings& settings, Random& random) {
     write_sample(settings, model, random);
     if (!settings.save_model.empty())
       save_model(settings.save_model,
-                 {FitState{.model = model, .history = {}, .rescues = {}, .factored = {}}, {}, GSC_VERSION});
+                 {FitState{.model = model, .history = {}, .rescues = {}, .method = {}}, {}, GSC_VERSION});
     return model.dimensions();
   }
   const auto shape = settings.generator == Generator::laplace ? Coefficients::laplace : Coefficients::cauchy;

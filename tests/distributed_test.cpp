@@ -44,8 +44,8 @@ void expect_same(const FitState& expected, const FitState& got) {
   EXPECT_LT(difference(a.mu, b.mu), kTolerance);
   EXPECT_LT(difference(a.slab.values(), b.slab.values()), kTolerance);
   EXPECT_LT(difference(a.noise.values(), b.noise.values()), kTolerance);
-  EXPECT_NEAR(got.factored.basis_divergence, expected.factored.basis_divergence,
-              kTolerance * expected.factored.basis_divergence);
+  EXPECT_NEAR(got.method.number("basis_divergence", 0), expected.method.number("basis_divergence", 0),
+              kTolerance * expected.method.number("basis_divergence", 0));
 }
 
 /// The first rank has the model of one process, the others its very bits.
@@ -55,7 +55,7 @@ void expect_same(const FitState& expected, const std::vector<FitResult>& got) {
     EXPECT_TRUE(same_bits(result.model(), got[0].model()));
     EXPECT_EQ(result.reason, got[0].reason);
     EXPECT_EQ(result.last().free_energy, got[0].last().free_energy);
-    EXPECT_EQ(result.state.slab_acceleration, got[0].state.slab_acceleration);
+    EXPECT_EQ(result.state.method.number("slab_acceleration", 1), got[0].state.method.number("slab_acceleration", 1));
   }
 }
 
@@ -138,7 +138,7 @@ TEST(SameModelToo, ResumedByAnotherNumberOfRanks) {
 
 /// Keeps every state, with the codes.
 struct CodeRecorder : Recorder {
-  bool needs_codes(const FitState&) override { return true; }
+  bool needs_method_state(const FitState&) override { return true; }
 };
 
 TEST(FactoredTeam, LearnsTheSameModelAndCodes) {
@@ -154,11 +154,12 @@ TEST(FactoredTeam, LearnsTheSameModelAndCodes) {
       for (CodeRecorder& recorder : recorders) observers.push_back(&recorder);
       const std::vector<FitResult> results = fit_in_team({ranks, 0, Partition::uniform}, data, options, observers);
       expect_same(alone.state, results);
-      EXPECT_LT(difference(alone.state.factored.codes, results[0].state.factored.codes), kTolerance);
-      for (std::size_t r = 1; r < results.size(); ++r) EXPECT_EQ(results[r].state.factored.codes.size(), 0);
+      EXPECT_LT(difference(alone.state.method.column("codes"), results[0].state.method.column("codes")), kTolerance);
+      for (std::size_t r = 1; r < results.size(); ++r) EXPECT_EQ(results[r].state.method.column("codes").size(), 0);
       ASSERT_EQ(recorders[0].states.size(), expected.states.size());
       for (std::size_t t = 0; t < expected.states.size(); ++t)
-        EXPECT_LT(difference(expected.states[t].factored.codes, recorders[0].states[t].factored.codes), kTolerance)
+        EXPECT_LT(difference(expected.states[t].method.column("codes"), recorders[0].states[t].method.column("codes")),
+                  kTolerance)
             << "iteration " << t;
     }
   }
@@ -170,7 +171,7 @@ TEST(FactoredTeam, LearnsFromFewerRowsThanRanks) {
   const FitResult expected = fit(data, options);
   const std::vector<FitResult> results = fit_in_team({4, 0, Partition::uniform}, data, options);
   expect_same(expected.state, results);
-  EXPECT_LT(difference(expected.state.factored.codes, results[0].state.factored.codes), kTolerance);
+  EXPECT_LT(difference(expected.state.method.column("codes"), results[0].state.method.column("codes")), kTolerance);
 }
 
 TEST(FactoredTeam, ResumesWithAnotherNumberOfRanks) {
@@ -187,7 +188,7 @@ TEST(FactoredTeam, ResumesWithAnotherNumberOfRanks) {
       both[static_cast<std::size_t>(rank)] = resume(data, mine, half[0].state);
     });
     expect_same(whole.state, both);
-    EXPECT_LT(difference(whole.state.factored.codes, both[0].state.factored.codes), kTolerance);
+    EXPECT_LT(difference(whole.state.method.column("codes"), both[0].state.method.column("codes")), kTolerance);
   }
 }
 

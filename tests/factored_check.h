@@ -41,6 +41,7 @@ FitOptions fit_options(const Setting& setting, Index latents, int iterations, st
 class Recorder : public Observer {
  public:
   void on_iteration(const FitState& state) override { states.push_back(state); }
+  bool needs_method_state(const FitState&) override { return true; }
   std::vector<FitState> states;
 };
 

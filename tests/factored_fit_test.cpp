@@ -67,7 +67,7 @@ TEST_P(FactoredLearning, NeverLowersTheBound) {
     }
     EXPECT_GT(result.last().free_energy, result.state.history.front().free_energy + 10) << "it must learn";
     if (GetParam().prior == BasisPrior::gp && GetParam().length_scale > 0) {
-      EXPECT_EQ(result.state.factored.length_scale, GetParam().length_scale);
+      EXPECT_EQ(result.state.method.number("length_scale", 0), GetParam().length_scale);
     }
     if (GetParam().shared_prior) {
       EXPECT_EQ(result.model().mu, Vector::Zero(problem.latents));
@@ -86,15 +86,15 @@ TEST_P(FactoredLearning, ReportsTheBoundOfItsState) {
     const FitResult result = fit(MatrixData(data), fit_options(GetParam(), 4, iterations));
     const FitState& state = result.state;
     const FactoredOracle oracle(state.model);
-    const FactoredSweep last = oracle::sweep(oracle, data, state.factored.codes, fixed_order(4));
+    const FactoredSweep last = oracle::sweep(oracle, data, state.method.column("codes"), fixed_order(4));
     const Real points = last.sums.free_energy;
-    const Real divergence = state.factored.basis_divergence;
+    const Real divergence = state.method.number("basis_divergence", 0);
     EXPECT_NEAR(static_cast<double>((state.history.back().free_energy + divergence) / points), 1, 1e-9);
     EXPECT_NEAR(state.history.back().mean_active / static_cast<double>(last.sums.s.sum() / 90), 1, 1e-9);
     switch (GetParam().prior) {
       case BasisPrior::none:
         EXPECT_EQ(state.model.W_variance.size(), 0);
-        EXPECT_EQ(state.factored.basis_divergence, 0);
+        EXPECT_EQ(state.method.number("basis_divergence", 0), 0);
         break;
       case BasisPrior::identity: {
         const Real expected = oracle::identity_divergence(oracle.parameters());
@@ -102,8 +102,8 @@ TEST_P(FactoredLearning, ReportsTheBoundOfItsState) {
         break;
       }
       case BasisPrior::gp:  // the divergence needs all of V: factored_gp_test.cpp
-        EXPECT_GT(state.factored.basis_divergence, 0);
-        EXPECT_GT(state.factored.length_scale, 0);
+        EXPECT_GT(state.method.number("basis_divergence", 0), 0);
+        EXPECT_GT(state.method.number("length_scale", 0), 0);
         break;
     }
   }
@@ -130,9 +130,9 @@ TEST_P(FactoredLearning, ResumingGivesTheSameBits) {
   EXPECT_EQ(both.model().mu, whole.model().mu);
   EXPECT_EQ(both.model().slab.values(), whole.model().slab.values());
   EXPECT_EQ(both.model().noise.values(), whole.model().noise.values());
-  EXPECT_TRUE(both.state.factored.codes == whole.state.factored.codes);
-  EXPECT_EQ(both.state.factored.basis_divergence, whole.state.factored.basis_divergence);
-  EXPECT_EQ(both.state.factored.length_scale, whole.state.factored.length_scale);
+  EXPECT_TRUE(both.state.method.column("codes") == whole.state.method.column("codes"));
+  EXPECT_EQ(both.state.method.number("basis_divergence", 0), whole.state.method.number("basis_divergence", 0));
+  EXPECT_EQ(both.state.method.number("length_scale", 0), whole.state.method.number("length_scale", 0));
   EXPECT_NE(middle.model.W, whole.model().W) << "three iterations must not be six";
 }
 
@@ -181,7 +181,7 @@ std::vector<Direction> directions(const FactoredParameters& theta, const Setting
 Real largest_gain(const Matrix& data, const FitState& state, const Setting& setting) {
   const FactoredParameters theta(state.model);
   const FactoredSweep last =
-      oracle::sweep(FactoredOracle(theta), data, state.factored.codes, fixed_order(theta.pi.size()));
+      oracle::sweep(FactoredOracle(theta), data, state.method.column("codes"), fixed_order(theta.pi.size()));
   const auto bound = [&](const FactoredParameters& at) {
     const Real divergence = setting.prior == BasisPrior::none ? 0 : oracle::identity_divergence(at);
     return oracle::total_bound(FactoredOracle(at), data, last.points) - divergence;

@@ -74,7 +74,7 @@ TEST(FactoredGp, PosteriorAndDivergenceAreThoseOfTheKernel) {
         const FitState& before = recorder.states[t - 1];
         const FitState& after = recorder.states[t];
         const FactoredOracle oracle(before.model);
-        const FactoredSweep sweep = oracle::sweep(oracle, data, before.factored.codes, fixed_order(H));
+        const FactoredSweep sweep = oracle::sweep(oracle, data, before.method.column("codes"), fixed_order(H));
         Real divergence = 0;
         for (Index h = 0; h < H; ++h) {
           // V = (K^-1 + sum_n <(s.z)^2> Sigma^-1)^-1, with the noise of the row before: it is learned after W.
@@ -90,7 +90,8 @@ TEST(FactoredGp, PosteriorAndDivergenceAreThoseOfTheKernel) {
                          log_determinant(K) - log_determinant(V)) /
                         2;
         }
-        EXPECT_NEAR(after.factored.basis_divergence / static_cast<double>(divergence), 1, 1e-9) << "iteration " << t;
+        EXPECT_NEAR(after.method.number("basis_divergence", 0) / static_cast<double>(divergence), 1, 1e-9)
+            << "iteration " << t;
       }
     }
   }
@@ -146,7 +147,7 @@ TEST(FactoredGp, LearnsTheLengthScale) {
     const Matrix data = random_data(smooth_model(grid.shape, grid.length, H, 0.3, seed), 300, seed);
     FitOptions options = fit_options({.prior = BasisPrior::gp}, H, 80);
     options.factored.shape = grid.shape;
-    const double learned = fit(MatrixData(data), options).state.factored.length_scale;
+    const double learned = fit(MatrixData(data), options).state.method.number("length_scale", 0);
     EXPECT_GT(learned, grid.length / 2);
     EXPECT_LT(learned, grid.length * 2);
   }

@@ -37,7 +37,7 @@ TEST_P(EveryType, RoundTrip) {
   EXPECT_EQ(model.noise.dimensions(), 4);
   EXPECT_EQ(model.noise.values(), saved.state.model.noise.values());
 
-  EXPECT_EQ(loaded.state.slab_acceleration, saved.state.slab_acceleration);
+  EXPECT_EQ(loaded.state.method.number("slab_acceleration", 1), saved.state.method.number("slab_acceleration", 1));
   const Rescues& rescues = loaded.state.rescues;
   EXPECT_EQ(rescues.unused_latents, 1);
   EXPECT_EQ(rescues.floored_pi, 2);

@@ -45,7 +45,7 @@ TEST_P(WrittenBy010, Loads) {
   EXPECT_EQ(checkpoint.options->inference.method, factored ? Method::factored : Method::truncated);
   EXPECT_EQ(checkpoint.options->inference.candidates, factored ? 10 : 4);
   EXPECT_EQ(checkpoint.options->inference.max_active, factored ? 5 : 3);
-  EXPECT_EQ(checkpoint.state.factored.codes.cols(), factored ? 80 : 0);
+  EXPECT_EQ(checkpoint.state.method.column("codes").cols(), factored ? 80 : 0);
   EXPECT_EQ(model.state.model.W_variance.size() > 0, factored);
   EXPECT_NEAR(model.state.history.back().free_energy, factored ? -2313.99206 : -2150.51599, 1e-4);
 }
@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, WrittenBy010, ::testing::Values("truncated", "
 ModelFile factored_model() {
   ModelFile file = example_model(NoiseType::diagonal, SlabType::diagonal);
   file.state.model.W_variance = Matrix::Constant(4, 3, 0.25);
-  file.state.factored = {example(3, 5), 0.7, 1.3};
+  file.state.method.numbers = {{"basis_divergence", 0.7}, {"length_scale", 1.3}};
+  file.state.method.columns["codes"] = example(3, 5);
   FitOptions& options = *file.options;
   options.inference.method = Method::factored;
   options.noise_update = Update::exact;
@@ -167,13 +168,13 @@ TEST_F(Absent, OptionsHaveTheirDefaults) {
 TEST_F(Absent, EverythingElseHasItsDefault) {
   EXPECT_EQ(load_without("/", "version").version, "");
   EXPECT_EQ(load_without("/", "format_version").state.model.W, original.state.model.W);
-  EXPECT_EQ(load_without("/factored", "length_scale").state.factored.length_scale, 0);
-  EXPECT_EQ(load_without("/factored", "basis_divergence").state.factored.basis_divergence, 0);
-  EXPECT_EQ(load_without("/factored").state.factored.codes.size(), 0);
-  EXPECT_EQ(load_without("/history", "slab_acceleration").state.slab_acceleration, 1);
+  EXPECT_EQ(load_without("/method/numbers/length_scale").state.method.number("length_scale", 0), 0);
+  EXPECT_EQ(load_without("/method/numbers").state.method.number("basis_divergence", 2), 2);
+  EXPECT_EQ(load_without("/method/columns").state.method.column("codes").size(), 0);
+  EXPECT_EQ(load_without("/method").state.method.number("slab_acceleration", 1), 1);
   EXPECT_EQ(load_without("/history", "clamped_pivots").state.rescues.clamped_pivots, 0);
   const std::vector<std::string> names = attributes("/history");
-  EXPECT_EQ(names.size(), 7U);
+  EXPECT_EQ(names.size(), 6U);
   for (const std::string& name : names) EXPECT_EQ(load_without("/history", name).state.history.size(), 3U);
   EXPECT_TRUE(load_without("/history").state.history.empty());
   const std::string message = error_of([&] { load_without("/", "kind"); });

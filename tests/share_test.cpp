@@ -92,9 +92,12 @@ TEST(Packing, ReturnsModelsAndResults) {
     expect_same_bits(state.model, round_trip(state.model));
     state.model.W_variance = normal_matrix(5, 3, random).cwiseAbs();
     state.history = {{.iteration = 0, .free_energy = -3}, {.iteration = 1, .free_energy = -2, .rescues = 5}};
-    state.slab_acceleration = 0.25;
+    state.method.numbers["slab_acceleration"] = 0.25;
     state.rescues = {1, 2, 3, 4, 5, 6};
-    state.factored = {normal_matrix(3, 11, random), 0.5, 0.75};
+    state.method.numbers["basis_divergence"] = 0.5;
+    state.method.numbers["length_scale"] = 0.75;
+    state.method.arrays["running"] = normal_matrix(2, 4, random);
+    state.method.columns["codes"] = normal_matrix(3, 11, random);
     result.reason = StopReason::converged;
     result.seconds = 12;
     result.sharing = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -103,12 +106,12 @@ TEST(Packing, ReturnsModelsAndResults) {
     ASSERT_EQ(got.state.history.size(), 2U);
     EXPECT_EQ(got.last().free_energy, -2);
     EXPECT_EQ(got.last().rescues, 5);
-    EXPECT_EQ(got.state.slab_acceleration, 0.25);
+    EXPECT_EQ(got.state.method.number("slab_acceleration", 1), 0.25);
     EXPECT_EQ(got.state.rescues.unused_latents, 1);
     EXPECT_EQ(got.state.rescues.clamped_pivots, 6);
-    EXPECT_EQ(got.state.factored.codes, state.factored.codes);
-    EXPECT_EQ(got.state.factored.basis_divergence, 0.5);
-    EXPECT_EQ(got.state.factored.length_scale, 0.75);
+    EXPECT_EQ(got.state.method.column("codes"), state.method.column("codes"));
+    EXPECT_EQ(got.state.method.number("basis_divergence", 0), 0.5);
+    EXPECT_EQ(got.state.method.number("length_scale", 0), 0.75);
     EXPECT_EQ(got.reason, StopReason::converged);
     EXPECT_EQ(got.seconds, 12);
     EXPECT_EQ(got.sharing.seconds_waiting, 1);
@@ -263,9 +266,10 @@ TEST(Share, GivesTheStatisticsOfAllRowsAfterEveryMove) {
     std::vector<SharingReport> reports(4);
     run_ranks(4, with.per_node, [&](Team& team) {
       Share share(data, {&team, with.partition, with.alpha});
+      const std::unique_ptr<Engine> engine = make_engine(share.rows(), options);
       for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 4U}) {
         const Model model = random_model(knobs, seed);
-        const Statistics expected = e_step(model, data, options), got = share.e_step(model, options, {});
+        const Statistics expected = e_step(model, data, options), got = share.e_step(*engine, model, {});
         EXPECT_EQ(got.count, 1500);
         EXPECT_LT(relative_difference(expected, got), 1e-10) << "model " << seed;
         EXPECT_EQ(got.YY, Matrix(got.YY.transpose()));
@@ -296,10 +300,11 @@ TEST(Share, LeavesRowsWhereTheyAreOnceClustersAreTogether) {
     SCOPED_TRACE(::testing::Message() << per_node << " per node");
     run_ranks(4, per_node, [&](Team& team) {
       Share share(data, {&team, Partition::global, 0});
-      for (int t = 0; t < 6; ++t) share.e_step(model, truncated(3, 2), {});
+      const std::unique_ptr<Engine> engine = make_engine(share.rows(), truncated(3, 2));
+      for (int t = 0; t < 6; ++t) share.e_step(*engine, model, {});
       const double moved = share.report().rows_moved;
       EXPECT_GT(moved, 0);
-      share.e_step(model, truncated(3, 2), {});
+      share.e_step(*engine, model, {});
       EXPECT_EQ(share.report().rows_moved, moved);
     });
   }

@@ -35,6 +35,7 @@ struct DenoiseOptions {
   Index train_patches = 100000;  ///< learn on so many random patches where there are more
   std::uint64_t seed = 1;
   int threads = 0;
+  std::string device = "cpu";
   SharingOptions sharing;  ///< all ranks of a team have the picture and get the result
 
   void validate() const;  ///< throws UsageError

@@ -43,7 +43,7 @@ struct ModelFile {
   std::optional<FitOptions> options;  ///< how it was learned, if it was
   std::string version;                ///< of the program that wrote it
 };
-/// `checkpoint`: also what only going on needs (the factored method's codes, as large as the data).
+/// `checkpoint`: also what only going on needs and is as large as the data (MethodState::columns).
 void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);
 ModelFile load_model(const std::filesystem::path& path);
 
@@ -56,7 +56,7 @@ class Checkpoint final : public Observer {
   Checkpoint(std::filesystem::path path, const FitOptions& options, int every)
       : path_(std::move(path)), options_(options), every_(every) {}
   void on_iteration(const FitState& state) override;
-  bool needs_codes(const FitState& state) override { return due(state); }
+  bool needs_method_state(const FitState& state) override { return due(state); }
   void save(const FitState& state) const;
 
  private:

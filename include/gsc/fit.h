@@ -5,7 +5,9 @@
 #include <gsc/model.h>
 #include <gsc/team.h>
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace gsc {
@@ -85,20 +87,23 @@ struct IterationReport {
   std::int64_t rescues = 0;  ///< Rescues::total() of this iteration
 };
 
-/// What the factored method carries from iteration to iteration.
-struct FactoredState {
-  Matrix codes;                 ///< H x N, or empty for zeros: <s.z> from which the sweep of the last row started
-  double basis_divergence = 0;  ///< KL(q(W) || p(W)), part of the bound
-  double length_scale = 0;      ///< of the gp prior
+/// What a method carries from iteration to iteration beside the parameters, each thing under a name that the method
+/// knows (docs/methods.md). What is not there has its starting value.
+struct MethodState {
+  std::map<std::string, double> numbers;
+  std::map<std::string, Matrix> arrays;
+  std::map<std::string, Matrix> columns;  ///< with a column per data point, as large as the data
+  double number(const std::string& name, double otherwise) const;
+  Matrix array(const std::string& name) const;  ///< empty if it is not there; the same for columns
+  Matrix column(const std::string& name) const;
 };
 
 /// All that is needed to go on learning: a checkpoint holds this.
 struct FitState {
   Model model;  ///< the parameters that the last row of the history describes
   std::vector<IterationReport> history;
-  double slab_acceleration = 1;
   Rescues rescues;
-  FactoredState factored;
+  MethodState method;  ///< up to date in the result of fit(), and where Observer::needs_method_state()
 };
 
 /// Watches the loop. Every method may be left alone. In a team every rank may have one.
@@ -107,9 +112,9 @@ class Observer {
   virtual ~Observer() = default;
   /// After each row of the history; `state.history.back()` is the new one.
   virtual void on_iteration(const FitState& state) { (void)state; }
-  /// Whether on_iteration() will read state.factored.codes. Asked on the root of a team, where they are gathered only
-  /// then: each rank has its own.
-  virtual bool needs_codes(const FitState& state) {
+  /// Whether on_iteration() will read state.method, as a checkpoint does; else that need not be up to date. Asked
+  /// before, on the root of a team, where it is gathered from all ranks.
+  virtual bool needs_method_state(const FitState& state) {
     (void)state;
     return false;
   }
@@ -129,7 +134,7 @@ struct FitResult {
 };
 
 /// Learns a model. `start`: parameters to start from instead of options.init. In a team all ranks get the same model,
-/// the factored method's codes only the root.
+/// what a method keeps of each data point only the root.
 FitResult fit(const Data& data, const FitOptions& options, Observer* observer = nullptr,
               std::optional<Model> start = {});
 

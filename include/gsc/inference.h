@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct InferenceOptions {
   ///< points whose log weights exceed what single can tell apart are done in double all the same
   /// Also sum <s.z><s.z>', which only the paper's own noise update reads.
   bool mean_products = false;
-  int threads = 0;  ///< 0: OMP_NUM_THREADS, else the physical cores
+  int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
+  std::string device = "cpu";  ///< what computes (gsc/engine.h)
 
   /// Throws UsageError naming the first field that does not fit a model with `latents` latents.
   void validate(Index latents) const;

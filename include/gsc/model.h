@@ -83,6 +83,9 @@ struct Model {
   void validate() const;
 };
 
+/// Whether all parameters are the same numbers.
+bool operator==(const Model& one, const Model& other);
+
 /// A starting point for learning.
 ///   random: the paper's footnote: pi uniform in 0.05..0.95, mu normal, slab variances uniform in (0, 1], noise = data
 ///           covariance, W standard normal.

@@ -21,18 +21,40 @@ Unpacker& operator>>(Unpacker& unpacker, Model& model) {
   return unpacker;
 }
 
+namespace {
+
+template <class Value>
+void pack(Packer& packer, const std::map<std::string, Value>& named) {
+  packer << named.size();
+  for (const auto& [name, value] : named) packer << name << value;
+}
+
+template <class Value>
+void unpack(Unpacker& unpacker, std::map<std::string, Value>& named) {
+  for (auto left = unpacker.next<std::size_t>(); left > 0; --left) {
+    const auto name = unpacker.next<std::string>();
+    unpacker >> named[name];
+  }
+}
+
+}  // namespace
+
 Packer& operator<<(Packer& packer, const FitResult& result) {
   const FitState& state = result.state;
-  return packer << state.model << state.history << state.slab_acceleration << state.rescues << state.factored.codes
-                << state.factored.basis_divergence << state.factored.length_scale << result.reason << result.seconds
-                << result.sharing;
+  packer << state.model << state.history << state.rescues;
+  pack(packer, state.method.numbers);
+  pack(packer, state.method.arrays);
+  pack(packer, state.method.columns);
+  return packer << result.reason << result.seconds << result.sharing;
 }
 
 Unpacker& operator>>(Unpacker& unpacker, FitResult& result) {
   FitState& state = result.state;
-  return unpacker >> state.model >> state.history >> state.slab_acceleration >> state.rescues >> state.factored.codes >>
-         state.factored.basis_divergence >> state.factored.length_scale >> result.reason >> result.seconds >>
-         result.sharing;
+  unpacker >> state.model >> state.history >> state.rescues;
+  unpack(unpacker, state.method.numbers);
+  unpack(unpacker, state.method.arrays);
+  unpack(unpacker, state.method.columns);
+  return unpacker >> result.reason >> result.seconds >> result.sharing;
 }
 
 }  // namespace gsc

@@ -7,7 +7,6 @@
 #include "distributed/clustering.h"
 #include "distributed/packing.h"
 #include "distributed/together.h"
-#include "inference/expectation.h"
 
 namespace gsc {
 namespace {
@@ -108,30 +107,26 @@ DataSummary Share::summarize(bool full_covariance) {
   return sums.summary(data_);
 }
 
-Statistics Share::e_step(const Model& model, const InferenceOptions& options, const StopRequest& stop) {
+void Share::check() {
+  together(team(), [&] { check_shape(data_); });
+}
+
+Statistics Share::e_step(Engine& engine, const Model& model, const StopRequest& stop) {
   regroup();
   const bool keys_wanted = options_.partition != Partition::uniform;
   std::vector<std::uint64_t> keys(keys_wanted ? rows_.list.size() : 0);
-  Statistics statistics = empty_statistics(model, options);
-  report_.seconds_waiting += together(team(), [&] {
-    if (rows_.rows() > 0)
-      statistics = gather_statistics(model, rows_, options, stop, keys_wanted ? keys.data() : nullptr);
-    else if (stop && stop())
-      throw Interrupted("interrupted");
+  Statistics statistics = total([&] {
+    if (rows_.rows() == 0 && stop && stop()) throw Interrupted("interrupted");
+    return engine.e_step(model, {.stop = stop, .keys = keys_wanted ? keys.data() : nullptr});
   });
   for (std::size_t i = 0; i < keys.size(); ++i) rows_.list[i].key = keys[i];
   keyed_ = keys_wanted;
-  add_up(statistics);
   return statistics;
 }
 
-Statistics Share::factored_step(const Model& model, const InferenceOptions& options, const std::vector<Index>& order,
-                                const Matrix& codes, Matrix& next) {
-  Statistics statistics(model);
-  next.resize(model.latents(), rows_.rows());
-  report_.seconds_waiting += together(team(), [&] {
-    if (rows_.rows() > 0) statistics = gsc::factored_step(model, rows_, options, order, codes, next);
-  });
+Statistics Share::total(const std::function<Statistics()>& own) {
+  Statistics statistics;
+  report_.seconds_waiting += together(team(), [&] { statistics = own(); });
   add_up(statistics);
   return statistics;
 }

@@ -4,9 +4,10 @@
 //
 //   rows  ->  E-step on the own rows  ->  Statistics, added up over the ranks  ->  the same M-step everywhere
 
-#include <gsc/inference.h>
+#include <gsc/engine.h>
 #include <gsc/team.h>
 
+#include <functional>
 #include <optional>
 
 #include "distributed/node_rows.h"
@@ -41,11 +42,15 @@ class Share {
   /// Of all ranks' rows; throws as gsc::summarize().
   DataSummary summarize(bool full_covariance);
 
-  /// The statistics of all data, the same on all ranks.
-  Statistics e_step(const Model& model, const InferenceOptions& options, const StopRequest& stop);
-  /// `codes` and `next` have a column per row of this rank.
-  Statistics factored_step(const Model& model, const InferenceOptions& options, const std::vector<Index>& order,
-                           const Matrix& codes, Matrix& next);
+  /// This rank's rows. Where they are sorted or moved to other ranks, each E-step may find others here.
+  const Data& rows() const { return rows_; }
+
+  /// Throws unless the data has a shape that can be learned from.
+  void check();
+  /// The statistics of all data, the same on all ranks. `engine` is one for rows().
+  Statistics e_step(Engine& engine, const Model& model, const StopRequest& stop);
+  /// What `own` gathers on each rank, added up; the same on all ranks.
+  Statistics total(const std::function<Statistics()>& own);
 
   /// This rank's columns of the root's matrix with a column per row of the data, and such a matrix on the root
   /// (elsewhere empty) from what the ranks have. Empty matrices stay empty.

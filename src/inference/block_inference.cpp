@@ -10,6 +10,9 @@ void require_fit(const Model& model, const Data& data, const InferenceOptions& o
   if (data.cols() != model.dimensions())
     throw Error(data.name() + ": the data has " + std::to_string(data.cols()) + " columns, the model is for " +
                 std::to_string(model.dimensions()) + "; use data of the model's kind (or is the table transposed?)");
+}
+
+void require_rows(const Data& data) {
   if (data.rows() == 0) throw Error(data.name() + ": the data has no rows");
 }
 
@@ -24,7 +27,15 @@ BlockInference::BlockInference(const PreparedModel& prepared, Index block_rows)
     : Y(block_rows, prepared.dimensions),
       rows(block_rows, prepared.padded),
       log_sums(block_rows),
+      candidates_(prepared.candidates),
+      max_active_(prepared.max_active),
+      full_slab_(prepared.full_slab),
       workspace_(prepared, block_rows) {}
+
+bool BlockInference::fits(const PreparedModel& prepared, Index block_rows) const {
+  return Y.rows() >= block_rows && Y.cols() == prepared.dimensions && rows.cols() == prepared.padded &&
+         candidates_ == prepared.candidates && max_active_ == prepared.max_active && full_slab_ == prepared.full_slab;
+}
 
 void BlockInference::run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
                          const BlockPosterior& posterior) {

@@ -11,12 +11,17 @@ namespace gsc {
 
 /// Throws unless options and data fit the model.
 void require_fit(const Model& model, const Data& data, const InferenceOptions& options);
+/// Throws unless there is any data.
+void require_rows(const Data& data);
 
 BlockPlan plan_blocks(const PreparedModel& prepared, Index first, Index count, int threads);
 
 /// The buffers of one thread.
 struct BlockInference {
   BlockInference(const PreparedModel& prepared, Index block_rows);
+
+  /// Whether these buffers do for the model and so many rows.
+  bool fits(const PreparedModel& prepared, Index block_rows) const;
 
   /// Leaves the data in Y, scaled posterior means in `rows` and the log of the summed state weights in log_sums.
   void run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
@@ -27,6 +32,8 @@ struct BlockInference {
   Vector log_sums;
 
  private:
+  int candidates_, max_active_;
+  bool full_slab_;
   Workspace workspace_;
 };
 

@@ -1,12 +1,10 @@
-// e_step: a pass over the data that leaves Statistics.
-
-#include "inference/expectation.h"
+// The E-step of the truncated and exact methods: a pass over the data that leaves Statistics.
 
 #include <optional>
 #include <vector>
 
-#include "inference/block_inference.h"
-#include "inference/factored.h"
+#include "data/row_list.h"
+#include "inference/cpu_engine.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -14,14 +12,12 @@ namespace {
 
 /// What one thread gathers, in the scaled units of PreparedModel.
 struct ThreadSums {
-  ThreadSums(const Model& model, const PreparedModel& prepared, Index block_rows, bool mean_products)
-      : block(prepared, block_rows),
-        sums(prepared),
+  ThreadSums(const Model& model, const PreparedModel& prepared, bool mean_products)
+      : sums(prepared),
         YZ(Matrix::Zero(prepared.dimensions, prepared.padded)),
         YY(Matrix::Zero(prepared.dimensions, model.noise.type() == NoiseType::full ? prepared.dimensions : 1)),
         MM(Matrix::Zero(mean_products ? prepared.padded : 0, mean_products ? prepared.padded : 0)) {}
 
-  BlockInference block;
   BlockSums sums;
   Matrix YZ, YY, MM;
   double log_sum = 0;
@@ -68,43 +64,36 @@ double weighted_square(const Noise& noise, const Matrix& YY) {
 
 }  // namespace
 
-Statistics empty_statistics(const Model& model, const InferenceOptions& options) {
-  Statistics statistics(model);
-  if (options.mean_products) statistics.MM = Matrix::Zero(model.latents(), model.latents());
-  return statistics;
-}
-
-Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop) {
+Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
   const NumericScope scope;
-  if (options.method != Method::factored) return gather_statistics(model, data, options, stop, nullptr);
-  require_fit(model, data, options);
-  return factored_expectation(model, data, options, stop);
-}
+  require_fit(model, data_, options_);
+  const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
+  const Data& data = pass.rows ? static_cast<const Data&>(listed) : data_;
+  Statistics total(model);
+  if (options_.mean_products) total.MM = Matrix::Zero(model.latents(), model.latents());
+  if (data.rows() == 0) return total;
 
-Statistics gather_statistics(const Model& model, const Data& data, const InferenceOptions& options,
-                             const StopRequest& stop, std::uint64_t* keys) {
-  require_fit(model, data, options);
-  const PreparedModel prepared(model, options);
-  const BlockPlan plan = plan_blocks(prepared, 0, data.rows(), options.threads);
+  const PreparedModel& prepared = this->prepared(model);
+  const BlockPlan plan = plan_blocks(prepared, 0, data.rows(), options_.threads);
+  reserve(plan.threads);
   std::vector<std::optional<ThreadSums>> threads(static_cast<std::size_t>(plan.threads));
   const bool full_noise = model.noise.type() == NoiseType::full;
-
-  parallel_blocks(plan, stop, [&](int thread, Index first, Index rows) {
+  parallel_blocks(plan, pass.stop, [&](int thread, Index first, Index rows) {
+    BlockInference& block = buffers(prepared, thread, plan.block_rows);
     auto& mine = threads[static_cast<std::size_t>(thread)];
-    if (!mine) mine.emplace(model, prepared, plan.block_rows, options.mean_products);
+    if (!mine) mine.emplace(model, prepared, options_.mean_products);
     BlockPosterior posterior;
-    if (keys != nullptr) posterior.keys = keys + first;
-    mine->block.run(prepared, data, first, rows, &mine->sums, posterior);
-    mine->log_sum += mine->block.log_sums.head(rows).sum();
-    add_product_transposed(rows, mine->block.Y, mine->block.rows, mine->YZ);
-    if (options.mean_products) add_product_transposed(rows, mine->block.rows, mine->block.rows, mine->MM);
+    if (pass.keys != nullptr) posterior.keys = pass.keys + first;
+    block.run(prepared, data, first, rows, &mine->sums, posterior);
+    mine->log_sum += block.log_sums.head(rows).sum();
+    add_product_transposed(rows, block.Y, block.rows, mine->YZ);
+    if (options_.mean_products) add_product_transposed(rows, block.rows, block.rows, mine->MM);
     if (full_noise)
-      add_product_transposed(rows, mine->block.Y, mine->block.Y, mine->YY);
+      add_product_transposed(rows, block.Y, block.Y, mine->YY);
     else
-      mine->YY += mine->block.Y.topRows(rows).colwise().squaredNorm().transpose();
+      mine->YY += block.Y.topRows(rows).colwise().squaredNorm().transpose();
   });
 
-  Statistics total = empty_statistics(model, options);
   for (const auto& thread : threads) {
     if (!thread) continue;
     total += unscaled(model, prepared, *thread);

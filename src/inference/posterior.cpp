@@ -1,28 +1,18 @@
-// infer: a pass over the data that keeps every data point's posterior.
+// Posteriors of the truncated and exact methods: a pass over the data that keeps every data point's.
 
-#include <gsc/inference.h>
-
-#include <optional>
-#include <vector>
-
-#include "inference/block_inference.h"
-#include "inference/factored.h"
+#include "inference/cpu_engine.h"
 #include "inference/most_probable_states.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
 
-Posterior infer(const Model& model, const Data& data, const InferenceOptions& options, const PosteriorRequest& request,
-                Index first, Index count, const StopRequest& stop) {
+Posterior CpuEngine::infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                           const StopRequest& stop) {
   const NumericScope scope;
-  require_fit(model, data, options);
-  if (count < 0) count = data.rows() - first;
-  if (first < 0 || count < 1 || first + count > data.rows())
-    throw UsageError("rows " + std::to_string(first) + " to " + std::to_string(first + count) + " asked for of " +
-                     std::to_string(data.rows()));
-  if (options.method == Method::factored) return infer_factored(model, data, options, request, first, count, stop);
-  const PreparedModel prepared(model, options);
-  const BlockPlan plan = plan_blocks(prepared, first, count, options.threads);
+  require_fit(model, data_, options_);
+  const PreparedModel& prepared = this->prepared(model);
+  const BlockPlan plan = plan_blocks(prepared, first, count, options_.threads);
+  reserve(plan.threads);
   const Index H = prepared.latents;
 
   Posterior result;
@@ -38,32 +28,30 @@ Posterior infer(const Model& model, const Data& data, const InferenceOptions& op
   }
 
   const Vector variance_scale = prepared.scale.cwiseAbs2();
-  std::vector<std::optional<BlockInference>> threads(static_cast<std::size_t>(plan.threads));
   parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
-    auto& block = threads[static_cast<std::size_t>(thread)];
-    if (!block) block.emplace(prepared, plan.block_rows);
+    BlockInference& block = buffers(prepared, thread, plan.block_rows);
     const Index out = row - first;
     BlockPosterior fields;
     fields.probability = result.probability.row(out).data();
     if (request.variance) fields.second_moment = result.variance.row(out).data();
     if (result.candidates.size() > 0) fields.candidates = result.candidates.row(out).data();
-    block->run(prepared, data, row, rows, nullptr, fields);
+    block.run(prepared, data_, row, rows, nullptr, fields);
 
-    const auto Y = block->Y.topRows(rows);
+    const auto Y = block.Y.topRows(rows);
     const Matrix PY = model.noise.solve(Y.transpose());
     result.log_likelihood.segment(out, rows) =
-        block->log_sums.head(rows).array() + prepared.constant -
+        block.log_sums.head(rows).array() + prepared.constant -
         0.5 * (Y.transpose().cwiseProduct(PY)).colwise().sum().transpose().array();
-    result.mean.middleRows(out, rows) = block->rows.topLeftCorner(rows, H) * prepared.scale.asDiagonal();
+    result.mean.middleRows(out, rows) = block.rows.topLeftCorner(rows, H) * prepared.scale.asDiagonal();
     if (request.variance) {
       auto variance = result.variance.middleRows(out, rows);
       variance = (variance * variance_scale.asDiagonal() - result.mean.middleRows(out, rows).cwiseAbs2()).cwiseMax(0.0);
     }
     if (request.states > 0) {
-      product(rows, block->Y, prepared.projection, block->rows);  // eta again: the kernel has turned it into means
+      product(rows, block.Y, prepared.projection, block.rows);  // eta again: the kernel has turned it into means
       MostProbableStates most_probable(prepared, request.states);
       for (Index n = 0; n < rows; ++n)
-        most_probable.find(block->rows.row(n).transpose() + prepared.eta_offset, result.candidates.row(out + n).data(),
+        most_probable.find(block.rows.row(n).transpose() + prepared.eta_offset, result.candidates.row(out + n).data(),
                            result.states.row(out + n).data(), result.state_weights.row(out + n).data());
     }
   });

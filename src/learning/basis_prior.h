@@ -3,6 +3,8 @@
 
 #include <gsc/fit.h>
 
+#include "learning/factored_state.h"
+
 namespace gsc {
 
 /// How D dimensions lie, with rows left out filled in. Throws UsageError if they cannot lie so.

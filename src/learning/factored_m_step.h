@@ -3,6 +3,8 @@
 
 #include <gsc/fit.h>
 
+#include "learning/factored_state.h"
+
 namespace gsc {
 
 /// Makes starting parameters those of the factored method: a shared prior if asked for, a posterior of W.

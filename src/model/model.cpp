@@ -9,6 +9,11 @@ namespace {
 
 std::string shape(Index rows, Index cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
 
+template <class Values>
+bool same(const Values& one, const Values& other) {
+  return one.rows() == other.rows() && one.cols() == other.cols() && one == other;
+}
+
 }  // namespace
 
 void Model::validate() const {
@@ -39,6 +44,13 @@ void Model::validate() const {
   if (noise.dimensions() != D)
     throw Error("model: noise is for " + std::to_string(noise.dimensions()) + " dimensions, W for " +
                 std::to_string(D));
+}
+
+bool operator==(const Model& one, const Model& other) {
+  return one.slab.type() == other.slab.type() && one.noise.type() == other.noise.type() &&
+         one.noise.dimensions() == other.noise.dimensions() && same(one.noise.values(), other.noise.values()) &&
+         same(one.pi, other.pi) && same(one.mu, other.mu) && same(one.slab.values(), other.slab.values()) &&
+         same(one.W, other.W) && same(one.W_variance, other.W_variance);
 }
 
 std::string_view to_string(NoiseType type) {

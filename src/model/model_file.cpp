@@ -4,8 +4,10 @@
 //   /parameters  W (D x H), pi, mu (H), slab (H or H x H), noise (1, D or D x D); `type` tells slab and noise apart;
 //                W_variance (D x H) if the model has it
 //   /options     one attribute per option, words as on the command line; absent if the model was not learned
-//   /history     one vector per column, a value per iteration; rescues and slab_acceleration as attributes
-//   /factored    what the factored method carries on, codes (H x N) in checkpoints only; absent for other methods
+//   /history     one vector per column, a value per iteration; rescues as attributes
+//   /method      what the method carries on beside the parameters: numbers/NAME, arrays/NAME, and in checkpoints only
+//                columns/NAME, with a column per data point. Before 0.2.0 slab_acceleration was in /history, and the
+//                factored method's were in /factored
 //
 // Only `kind` and the parameters must be there. An attribute or a column that is absent has its default: the file was
 // written before there was such a thing. What is not known is passed over; whoever adds something that older programs
@@ -137,7 +139,6 @@ void write_parameters(hdf5::Image& image, const Model& model) {
 void write_history(hdf5::Image& image, const FitState& state) {
   const Handle group = image.create_group("/history");
   for_each_rescue(state, [&](const char* name, std::int64_t count) { hdf5::write_integer(group.get(), name, count); });
-  hdf5::write_real(group.get(), "slab_acceleration", state.slab_acceleration);
   const Index rows = static_cast<Index>(state.history.size());
   for_each_column([&](const std::string& name, auto column) {
     using Value = std::decay_t<decltype(IterationReport{}.*column)>;
@@ -149,13 +150,17 @@ void write_history(hdf5::Image& image, const FitState& state) {
   });
 }
 
-void write_factored(hdf5::Image& image, const FactoredState& state, bool with_codes) {
-  const Handle group = image.create_group("/factored");
-  hdf5::write_real(group.get(), "basis_divergence", state.basis_divergence);
-  hdf5::write_real(group.get(), "length_scale", state.length_scale);
-  const std::array<Index, 2> shape{state.codes.rows(), state.codes.cols()};
-  if (with_codes && state.codes.size() > 0)
-    image.create_dataset("/factored/codes", shape, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, state.codes.data());
+void write_method(hdf5::Image& image, const MethodState& state, bool with_columns) {
+  const auto write = [&](const std::string& path, std::span<const Index> shape, const double* values) {
+    image.create_dataset(path, shape, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+  };
+  const auto write_all = [&](const std::string& group, const std::map<std::string, Matrix>& matrices) {
+    for (const auto& [name, values] : matrices)
+      if (values.size() > 0) write(group + name, std::array{values.rows(), values.cols()}, values.data());
+  };
+  for (const auto& [name, value] : state.numbers) write("/method/numbers/" + name, std::array<Index, 1>{1}, &value);
+  write_all("/method/arrays/", state.arrays);
+  if (with_columns) write_all("/method/columns/", state.columns);
 }
 
 // Reading.
@@ -181,7 +186,7 @@ class Reader {
     result.state.model = read_model();
     read_history(result.state);
     if (hdf5::open_object(*file_, "/options")) result.options = read_options();
-    if (hdf5::open_object(*file_, "/factored")) read_factored(result.state);
+    read_method(result.state.method);
     return result;
   }
 
@@ -304,7 +309,6 @@ class Reader {
     for_each_rescue(state, [&](const char* name, std::int64_t& count) {
       if (hdf5::has_attribute(group.get(), name)) count = hdf5::read_integer(*file_, group.get(), name);
     });
-    read_attribute(group, "slab_acceleration", state.slab_acceleration);
     Index rows = -1;  // known from the first column that is there
     for_each_column([&](const std::string& name, auto column) {
       using Value = std::decay_t<decltype(IterationReport{}.*column)>;
@@ -322,12 +326,26 @@ class Reader {
     });
   }
 
-  void read_factored(FitState& state) const {
-    const Handle group = open("/factored");
-    read_attribute(group, "basis_divergence", state.factored.basis_divergence);
-    read_attribute(group, "length_scale", state.factored.length_scale);
-    if (hdf5::open_object(*file_, "/factored/codes"))
-      state.factored.codes = read_array("/factored/codes", {state.model.latents(), -1});
+  void read_method(MethodState& state) const {
+    for (const std::string& name : hdf5::children(*file_, "/method/numbers"))
+      state.numbers[name] = read_array("/method/numbers/" + name, {1})(0, 0);
+    for (const std::string& name : hdf5::children(*file_, "/method/arrays"))
+      state.arrays[name] = read_array("/method/arrays/" + name, {-1, -1});
+    for (const std::string& name : hdf5::children(*file_, "/method/columns"))
+      state.columns[name] = read_array("/method/columns/" + name, {-1, -1});
+    read_method_before_0_2(state);
+  }
+
+  void read_method_before_0_2(MethodState& state) const {
+    const auto number = [&](const Handle& group, const char* name) {
+      if (hdf5::has_attribute(group.get(), name)) read_attribute(group, name, state.numbers[name]);
+    };
+    if (const Handle history = hdf5::open_object(*file_, "/history")) number(history, "slab_acceleration");
+    const Handle factored = hdf5::open_object(*file_, "/factored");
+    if (!factored) return;
+    number(factored, "basis_divergence");
+    number(factored, "length_scale");
+    if (hdf5::open_object(*file_, "/factored/codes")) state.columns["codes"] = read_array("/factored/codes", {-1, -1});
   }
 
   FitOptions read_options() const {
@@ -357,8 +375,7 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
   write_parameters(image, file.state.model);
   if (file.options) write_options(image, resolved(*file.options));
   write_history(image, file.state);
-  if (file.options && file.options->inference.method == Method::factored)
-    write_factored(image, file.state.factored, checkpoint);
+  write_method(image, file.state.method, checkpoint);
   image.with_bytes([&](std::span<const std::byte> bytes) { target.write(bytes); });
   target.commit();
 }

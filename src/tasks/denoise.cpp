@@ -107,7 +107,7 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
       average_in(result.picture, part.picture, progress.model);
       average_in(result.std, part.std, progress.model);
     }
-    learned.fit.state.factored.codes.resize(0, 0);  // as large as the data
+    learned.fit.state.method.columns.clear();  // as large as the data
     result.learned.push_back(std::move(learned));
   }
   result.picture.alpha = noisy.alpha;

@@ -1,5 +1,7 @@
 #include "tasks/reconstruct.h"
 
+#include <gsc/engine.h>
+
 #include <algorithm>
 
 #include "distributed/together.h"
@@ -28,14 +30,16 @@ Reconstruction reconstruct(const Picture& noisy, const Model& model, const Model
   // What is left of the noise in a patch's mean.
   const double pixels = static_cast<double>(plan.patch * plan.patch);
   const double noise = model.noise.mean_variance(), mean_variance = plan.remove_mean() ? noise / pixels : 0;
+  const std::unique_ptr<Engine> engine = make_engine(data, plan.fit.inference);
   Matrix block, means;
   const auto add_block = [&](Index first) {
     const Index count = std::min(kBlock, data.rows() - first);
-    block.resize(count, data.cols());
-    data.read(first, block, means);
-    const MatrixData rows(block);
     const Posterior posterior =
-        infer(model, rows, plan.fit.inference, {.variance = true, .states = 0, .candidates = false});
+        engine->infer(model, {.variance = true, .states = 0, .candidates = false}, first, count, {});
+    if (plan.remove_mean()) {
+      block.resize(count, data.cols());
+      data.read(first, block, means);
+    }
     Matrix patches = posterior.mean * W_transposed;
     if (plan.remove_mean()) add_means(patches, means);
     // Var(y_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.

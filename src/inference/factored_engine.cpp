@@ -1,14 +1,14 @@
 // Factored inference: coordinate ascent on a posterior in which latents are independent given the data. Formulas in
 // factored_model.h.
 
-#include "inference/factored.h"
+#include "inference/factored_engine.h"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
+#include "data/row_list.h"
 #include "inference/block_inference.h"
-#include "inference/factored_block.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -69,11 +69,18 @@ std::vector<Index> fixed_order(Index latents) {
   return order;
 }
 
+}  // namespace
+
+const FactoredModel& FactoredEngine::prepared(const Model& model) {
+  return prepared_.of(model, [&] { return FactoredModel(model, fixed_order(model.latents())); });
+}
+
 /// One sweep from `codes` into `next`, or sweeps to the end if there is no `next`.
-Statistics gather(const Model& model, const Data& data, const InferenceOptions& options, std::vector<Index> order,
-                  const Matrix& codes, Matrix* next, const StopRequest& stop) {
-  const FactoredModel factored(model, std::move(order));
-  const BlockPlan plan = plan_blocks(factored, 0, data.rows(), options.threads);
+Statistics FactoredEngine::gather(const Model& model, const FactoredModel& factored, const Data& data,
+                                  const Matrix& codes, Matrix* next, const StopRequest& stop) const {
+  Statistics total(model);
+  if (data.rows() == 0) return total;
+  const BlockPlan plan = plan_blocks(factored, 0, data.rows(), options_.threads);
   struct Thread {
     FactoredBlock block;
     FactoredSums sums;
@@ -92,7 +99,6 @@ Statistics gather(const Model& model, const Data& data, const InferenceOptions& 
     }
     mine->sums.add(mine->block);
   });
-  Statistics total(model);
   for (const auto& thread : threads)
     if (thread) total += in_model_order(model, factored, thread->sums);
   total.count = static_cast<double>(data.rows());
@@ -100,37 +106,47 @@ Statistics gather(const Model& model, const Data& data, const InferenceOptions& 
   return total;
 }
 
-}  // namespace
-
-Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,
-                         const std::vector<Index>& order, const Matrix& codes, Matrix& next) {
+Statistics FactoredEngine::sweep(const Model& model, const std::vector<Index>& order, const Matrix& codes,
+                                 Matrix& next) {
   const NumericScope scope;
-  require_fit(model, data, options);
+  require_fit(model, data_, options_);
   const Index H = model.latents();
   std::vector<Index> sorted = order;
   std::sort(sorted.begin(), sorted.end());
   if (sorted != fixed_order(H))
     throw UsageError("the order of a sweep must name each of the " + std::to_string(H) + " latents once");
-  if (codes.size() > 0 && (codes.rows() != H || codes.cols() != data.rows()))
+  if (codes.size() > 0 && (codes.rows() != H || codes.cols() != data_.rows()))
     throw UsageError("the codes are of " + std::to_string(codes.rows()) + " latents and " +
                      std::to_string(codes.cols()) + " data points, but there are " + std::to_string(H) + " and " +
-                     std::to_string(data.rows()) + "; resume with the data they were learned from");
-  next.resize(H, data.rows());
-  return gather(model, data, options, order, codes, &next, {});
+                     std::to_string(data_.rows()) + "; resume with the data they were learned from");
+  next.resize(H, data_.rows());
+  return gather(model, FactoredModel(model, order), data_, codes, &next, {});
 }
 
-Statistics factored_expectation(const Model& model, const Data& data, const InferenceOptions& options,
+Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,
+                         const std::vector<Index>& order, const Matrix& codes, Matrix& next) {
+  const NumericScope scope;
+  require_rows(data);
+  return FactoredEngine(data, options).sweep(model, order, codes, next);
+}
+
+Statistics FactoredEngine::e_step(const Model& model, const Pass& pass) {
+  const NumericScope scope;
+  require_fit(model, data_, options_);
+  const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
+  return gather(model, prepared(model), pass.rows ? static_cast<const Data&>(listed) : data_, Matrix(), nullptr,
+                pass.stop);
+}
+
+Posterior FactoredEngine::infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                                 const StopRequest& stop) {
-  return gather(model, data, options, fixed_order(model.latents()), Matrix(), nullptr, stop);
-}
-
-Posterior infer_factored(const Model& model, const Data& data, const InferenceOptions& options,
-                         const PosteriorRequest& request, Index first, Index count, const StopRequest& stop) {
+  const NumericScope scope;
+  require_fit(model, data_, options_);
   if (request.states > 0 || request.candidates)
     throw UsageError(std::string(request.states > 0 ? "states" : "candidates") +
                      " asked for, but the factored method has none; use the truncated method for them");
-  const FactoredModel factored(model, fixed_order(model.latents()));
-  const BlockPlan plan = plan_blocks(factored, first, count, options.threads);
+  const FactoredModel& factored = prepared(model);
+  const BlockPlan plan = plan_blocks(factored, first, count, options_.threads);
   Posterior result;
   result.mean.resize(count, factored.latents);
   result.probability.resize(count, factored.latents);
@@ -140,7 +156,7 @@ Posterior infer_factored(const Model& model, const Data& data, const InferenceOp
   parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
     auto& block = threads[static_cast<std::size_t>(thread)];
     if (!block) block.emplace(factored, plan.block_rows, true);
-    block->load(data, row, rows, Matrix());
+    block->load(data_, row, rows, Matrix());
     block->converge();
     const Index out = row - first;
     result.mean.middleRows(out, rows) = block->x().transpose();

@@ -1,0 +1,47 @@
+#pragma once
+// Where E-steps and posteriors are computed. Learning, denoising and separation speak to this alone, so another device,
+// or another way to go over the states, is a class that implements it (docs/backends.md).
+
+#include <gsc/inference.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// Which data points an E-step goes over.
+struct Pass {
+  std::optional<std::span<const Index>> rows = {};  ///< these rows, in this order; none: all of them
+  StopRequest stop = {};
+  /// Unless null: a hash of each data point's candidates goes here, in the order of the rows.
+  std::uint64_t* keys = nullptr;
+};
+
+/// Computes on one set of data, with one choice of options. It keeps what need not be made anew for the next call: work
+/// space, what it derived from the last model, a copy of the data on a device. Called from one thread at a time.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// The sums over the data points. Of no data points: zeros in the shapes that the model and the options give.
+  virtual Statistics e_step(const Model& model, const Pass& pass) = 0;
+  /// The posterior of rows first .. first+count-1, which exist.
+  virtual Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                          const StopRequest& stop) = 0;
+};
+
+/// An engine for this data, which must outlive it, on options.device. Throws UsageError, naming the devices there are,
+/// if that is not one of them.
+std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& options);
+
+using EngineMaker = std::function<std::unique_ptr<Engine>(const Data& data, const InferenceOptions& options)>;
+/// From now on options.device may be `device`. A maker throws UsageError for options that its engine does not have.
+void add_engine(const std::string& device, EngineMaker maker);
+std::vector<std::string> devices();
+
+#pragma GCC visibility pop
+}  // namespace gsc

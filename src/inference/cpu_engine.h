@@ -1,0 +1,31 @@
+#pragma once
+// The truncated and the exact method on this machine's cores.
+
+#include <gsc/engine.h>
+
+#include "inference/block_inference.h"
+#include "inference/kept.h"
+
+namespace gsc {
+
+class CpuEngine final : public Engine {
+ public:
+  CpuEngine(const Data& data, const InferenceOptions& options) : data_(data), options_(options) {}
+  Statistics e_step(const Model& model, const Pass& pass) override;
+  Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                  const StopRequest& stop) override;
+
+ private:
+  const PreparedModel& prepared(const Model& model);
+  /// Before threads ask for their buffers.
+  void reserve(int threads);
+  /// The buffers of a thread, with room for so many rows.
+  BlockInference& buffers(const PreparedModel& prepared, int thread, Index block_rows);
+
+  const Data& data_;
+  const InferenceOptions options_;
+  Kept<PreparedModel> prepared_;
+  std::vector<std::unique_ptr<BlockInference>> buffers_;  // a thread makes and uses its own
+};
+
+}  // namespace gsc

@@ -1,0 +1,74 @@
+#include <gsc/engine.h>
+
+#include <map>
+#include <mutex>
+
+#include "inference/block_inference.h"
+#include "inference/cpu_engine.h"
+#include "inference/factored_engine.h"
+#include "math/numeric_scope.h"
+
+namespace gsc {
+namespace {
+
+struct Makers {
+  std::mutex mutex;
+  std::map<std::string, EngineMaker> by_device{
+      {"cpu", [](const Data& data, const InferenceOptions& options) -> std::unique_ptr<Engine> {
+         if (options.method == Method::factored) return std::make_unique<FactoredEngine>(data, options);
+         return std::make_unique<CpuEngine>(data, options);
+       }}};
+};
+
+Makers& makers() {
+  static Makers all;
+  return all;
+}
+
+}  // namespace
+
+void add_engine(const std::string& device, EngineMaker maker) {
+  const std::lock_guard lock(makers().mutex);
+  makers().by_device[device] = std::move(maker);
+}
+
+std::vector<std::string> devices() {
+  const std::lock_guard lock(makers().mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, maker] : makers().by_device) names.push_back(name);
+  return names;
+}
+
+std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& options) {
+  EngineMaker maker;
+  {
+    const std::lock_guard lock(makers().mutex);
+    const auto found = makers().by_device.find(options.device);
+    if (found != makers().by_device.end()) maker = found->second;
+  }
+  if (maker) return maker(data, options);
+  std::string known;
+  for (const std::string& name : devices()) known += (known.empty() ? "" : ", ") + name;
+  throw UsageError("device is '" + options.device + "'; here are: " + known);
+}
+
+Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop) {
+  const NumericScope scope;
+  require_fit(model, data, options);
+  require_rows(data);
+  return make_engine(data, options)->e_step(model, {.stop = stop});
+}
+
+Posterior infer(const Model& model, const Data& data, const InferenceOptions& options, const PosteriorRequest& request,
+                Index first, Index count, const StopRequest& stop) {
+  const NumericScope scope;
+  require_fit(model, data, options);
+  require_rows(data);
+  if (count < 0) count = data.rows() - first;
+  if (first < 0 || count < 1 || first + count > data.rows())
+    throw UsageError("rows " + std::to_string(first) + " to " + std::to_string(first + count) + " asked for of " +
+                     std::to_string(data.rows()));
+  return make_engine(data, options)->infer(model, request, first, count, stop);
+}
+
+}  // namespace gsc

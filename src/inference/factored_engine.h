@@ -1,0 +1,33 @@
+#pragma once
+// The factored method on this machine's cores.
+
+#include <gsc/engine.h>
+
+#include "inference/factored_block.h"
+#include "inference/kept.h"
+
+namespace gsc {
+
+class FactoredEngine final : public Engine {
+ public:
+  FactoredEngine(const Data& data, const InferenceOptions& options) : data_(data), options_(options) {}
+  /// Sweeps from all zero until nothing moves.
+  Statistics e_step(const Model& model, const Pass& pass) override;
+  Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                  const StopRequest& stop) override;
+
+  /// One sweep; see factored_step().
+  Statistics sweep(const Model& model, const std::vector<Index>& order, const Matrix& codes, Matrix& next);
+
+ private:
+  /// With the latents in the order of the model.
+  const FactoredModel& prepared(const Model& model);
+  Statistics gather(const Model& model, const FactoredModel& factored, const Data& data, const Matrix& codes,
+                    Matrix* next, const StopRequest& stop) const;
+
+  const Data& data_;
+  const InferenceOptions options_;
+  Kept<FactoredModel> prepared_;
+};
+
+}  // namespace gsc

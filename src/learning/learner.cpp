@@ -1,0 +1,22 @@
+#include "learning/learner.h"
+
+#include "learning/em_learner.h"
+#include "learning/factored_learner.h"
+
+namespace gsc {
+
+std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop) {
+  if (options.inference.method == Method::factored)
+    return std::make_unique<FactoredLearner>(share, options, std::move(beginning), std::move(stop));
+  return std::make_unique<EmLearner>(share, options, std::move(beginning), std::move(stop));
+}
+
+void check_method(const FitOptions& options) {
+  if (options.inference.method == Method::factored) FactoredLearner::check(options);
+}
+
+Evaluation evaluation(const Statistics& statistics, const Rescues& rescues) {
+  return {statistics.free_energy, statistics.s.sum() / statistics.count, (statistics.s.array() >= 1).count(), rescues};
+}
+
+}  // namespace gsc
