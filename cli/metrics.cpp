@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "data/atomic_file.h"
+#include "learning/rescues_fields.h"
 #include "program_team.h"
 
 namespace gsc::cli {
@@ -27,9 +28,9 @@ Json header(const char* command, const Settings& settings, const Data& data) {
 }  // namespace
 
 Json rescues_json(const Rescues& rescues) {
-  return {{"unused_latents", rescues.unused_latents}, {"floored_pi", rescues.floored_pi},
-          {"floored_slab", rescues.floored_slab},     {"floored_noise", rescues.floored_noise},
-          {"slab_fallbacks", rescues.slab_fallbacks}, {"clamped_pivots", rescues.clamped_pivots}};
+  Json json;
+  for_each_rescue([&](auto member, const char* name, auto) { json[name] = rescues.*member; });
+  return json;
 }
 
 Json sharing_json(const SharingOptions& options, const SharingReport& report) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "learning/rescues_fields.h"
 #include "program_team.h"
 #include "streams.h"
 
@@ -26,15 +27,9 @@ std::size_t terminal_width() {
 /// The rescues of a run in plain words, each with how often it happened.
 std::vector<std::string> rescue_lines(const Rescues& rescues) {
   std::vector<std::string> lines;
-  const auto add = [&](std::int64_t count, const char* words) {
-    if (count > 0) lines.push_back(fmt::format("{} ({} times)", words, count));
-  };
-  add(rescues.unused_latents, "latents that no data point used kept their old values");
-  add(rescues.floored_pi, "activation probabilities were held away from 0 and 1");
-  add(rescues.floored_slab, "amplitude variances were held above zero");
-  add(rescues.floored_noise, "noise variances were held above zero");
-  add(rescues.slab_fallbacks, "the fast step for the full slab was replaced by the slower safe one");
-  add(rescues.clamped_pivots, "data points had a numerically singular state");
+  for_each_rescue([&](auto member, auto, const char* words) {
+    if (rescues.*member > 0) lines.push_back(fmt::format("{} ({} times)", words, rescues.*member));
+  });
   return lines;
 }
 

@@ -7,6 +7,7 @@
 #include "distributed/clustering.h"
 #include "distributed/packing.h"
 #include "distributed/together.h"
+#include "inference/statistics_fields.h"
 
 namespace gsc {
 namespace {
@@ -31,34 +32,15 @@ std::vector<Index> uniform_shares(Index rows, int ranks) {
   return shares;
 }
 
-/// Calls visit(double&) for every number of the statistics, of symmetric matrices only for the upper triangle.
-template <class Visit>
-void visit_numbers(Statistics& statistics, const Visit& visit) {
-  const auto all = [&](auto& values) {
-    for (double& value : values.reshaped()) visit(value);
-  };
-  const auto upper = [&](Matrix& values) {
-    for (Index i = 0; i < values.rows(); ++i)
-      for (Index j = i; j < values.cols(); ++j) visit(values(i, j));
-  };
-  visit(statistics.count);
-  visit(statistics.free_energy);
-  all(statistics.s);
-  all(statistics.m);
-  all(statistics.YZ);
-  upper(statistics.ZZ);
-  if (statistics.YY.cols() == 1)
-    all(statistics.YY);
-  else
-    upper(statistics.YY);
-  upper(statistics.MM);
-  all(statistics.lambda);
-  upper(statistics.T);
-  upper(statistics.SS);
-}
-
-void mirror(Matrix& upper) {
-  if (upper.cols() > 1) upper = Matrix(upper.selfadjointView<Eigen::Upper>());
+/// Copies the upper triangles of symmetric matrices to the lower.
+void mirror(Statistics& statistics) {
+  for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric symmetric) {
+    if constexpr (std::is_same_v<Field, Matrix>) {
+      Matrix& field = statistics.*member;
+      if (symmetric == Symmetric::square && field.rows() == field.cols())
+        field = Matrix(field.selfadjointView<Eigen::Upper>());
+    }
+  });
 }
 
 }  // namespace
@@ -135,14 +117,11 @@ void Share::add_up(Statistics& statistics) {
   if (team().alone()) return;
   const Stopwatch watch(report_.seconds_summing);
   std::vector<double> numbers;
-  visit_numbers(statistics, [&](double& value) { numbers.push_back(value); });
-  numbers.push_back(static_cast<double>(statistics.clamped_pivots));
+  for_each_number(statistics, [&](const auto& value) { numbers.push_back(static_cast<double>(value)); });
   team().sum(numbers.data(), static_cast<Index>(numbers.size()));
   std::size_t i = 0;
-  visit_numbers(statistics, [&](double& value) { value = numbers[i++]; });
-  statistics.clamped_pivots = static_cast<std::int64_t>(numbers[i]);
-  for (Matrix* matrix : {&statistics.ZZ, &statistics.YY, &statistics.MM, &statistics.T, &statistics.SS})
-    mirror(*matrix);
+  for_each_number(statistics, [&]<class Number>(Number& value) { value = static_cast<Number>(numbers[i++]); });
+  mirror(statistics);
 }
 
 void Share::regroup() {

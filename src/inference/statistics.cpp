@@ -1,4 +1,4 @@
-#include <gsc/inference.h>
+#include "inference/statistics_fields.h"
 
 namespace gsc {
 
@@ -17,18 +17,7 @@ Statistics::Statistics(const Model& model) {
 }
 
 Statistics& Statistics::operator+=(const Statistics& other) {
-  count += other.count;
-  free_energy += other.free_energy;
-  s += other.s;
-  m += other.m;
-  YZ += other.YZ;
-  ZZ += other.ZZ;
-  YY += other.YY;
-  MM += other.MM;
-  lambda += other.lambda;
-  T += other.T;
-  SS += other.SS;
-  clamped_pivots += other.clamped_pivots;
+  for_each_statistic([&](auto member, Symmetric) { this->*member += other.*member; });
   return *this;
 }
 

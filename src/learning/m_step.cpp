@@ -15,6 +15,7 @@
 #include "learning/full_slab_update.h"
 #include "learning/m_step_parts.h"
 #include "learning/positive_definite.h"
+#include "learning/rescues_fields.h"
 #include "math/blas.h"
 #include "math/numeric_scope.h"
 
@@ -108,17 +109,14 @@ Noise updated_noise(const Noise& old, const Matrix& products, const Statistics& 
 }
 
 Rescues& Rescues::operator+=(const Rescues& other) {
-  unused_latents += other.unused_latents;
-  floored_pi += other.floored_pi;
-  floored_slab += other.floored_slab;
-  floored_noise += other.floored_noise;
-  slab_fallbacks += other.slab_fallbacks;
-  clamped_pivots += other.clamped_pivots;
+  for_each_rescue([&](auto member, auto...) { this->*member += other.*member; });
   return *this;
 }
 
 std::int64_t Rescues::total() const {
-  return unused_latents + floored_pi + floored_slab + floored_noise + slab_fallbacks + clamped_pivots;
+  std::int64_t sum = 0;
+  for_each_rescue([&](auto member, auto...) { sum += this->*member; });
+  return sum;
 }
 
 Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {

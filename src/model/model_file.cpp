@@ -25,6 +25,7 @@
 #include "data/file_error.h"
 #include "data/file_kind.h"
 #include "data/hdf5.h"
+#include "learning/rescues_fields.h"
 
 namespace gsc {
 namespace {
@@ -75,16 +76,6 @@ void for_each_option(Options&& options, Visit visit) {
 FitOptions resolved(FitOptions options) {
   options.inference = options.inference.resolved(options.latents);
   return options;
-}
-
-template <class State, class Visit>
-void for_each_rescue(State& state, Visit visit) {
-  visit("unused_latents", state.rescues.unused_latents);
-  visit("floored_pi", state.rescues.floored_pi);
-  visit("floored_slab", state.rescues.floored_slab);
-  visit("floored_noise", state.rescues.floored_noise);
-  visit("slab_fallbacks", state.rescues.slab_fallbacks);
-  visit("clamped_pivots", state.rescues.clamped_pivots);
 }
 
 /// Calls visit(name, pointer to the member of IterationReport) for each column of the history.
@@ -138,7 +129,8 @@ void write_parameters(hdf5::Image& image, const Model& model) {
 
 void write_history(hdf5::Image& image, const FitState& state) {
   const Handle group = image.create_group("/history");
-  for_each_rescue(state, [&](const char* name, std::int64_t count) { hdf5::write_integer(group.get(), name, count); });
+  for_each_rescue(
+      [&](auto member, const char* name, auto) { hdf5::write_integer(group.get(), name, state.rescues.*member); });
   const Index rows = static_cast<Index>(state.history.size());
   for_each_column([&](const std::string& name, auto column) {
     using Value = std::decay_t<decltype(IterationReport{}.*column)>;
@@ -306,8 +298,8 @@ class Reader {
   void read_history(FitState& state) const {
     const Handle group = hdf5::open_object(*file_, "/history");
     if (!group) return;
-    for_each_rescue(state, [&](const char* name, std::int64_t& count) {
-      if (hdf5::has_attribute(group.get(), name)) count = hdf5::read_integer(*file_, group.get(), name);
+    for_each_rescue([&](auto member, const char* name, auto) {
+      if (hdf5::has_attribute(group.get(), name)) state.rescues.*member = hdf5::read_integer(*file_, group.get(), name);
     });
     Index rows = -1;  // known from the first column that is there
     for_each_column([&](const std::string& name, auto column) {

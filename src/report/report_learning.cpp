@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "learning/rescues_fields.h"
 #include "report/html.h"
 #include "report/order.h"
 #include "report/readable_from.h"
@@ -107,12 +108,10 @@ void Report::add_learning(const FitState& state) {
   add_charts(charts);
 
   if (dips > 0) add_text(fmt::format("The free energy fell in {}.", plural(dips, "iteration")));
-  if (state.rescues.total() > 0)
-    add_text(fmt::format(
-        "Numerical rescues: {} in all (unused latents {}, floors of pi {}, slab {}, noise {}, slab "
-        "fallbacks {}, clamped pivots {}).",
-        state.rescues.total(), state.rescues.unused_latents, state.rescues.floored_pi, state.rescues.floored_slab,
-        state.rescues.floored_noise, state.rescues.slab_fallbacks, state.rescues.clamped_pivots));
+  for_each_rescue([&](auto member, auto, const char* words) {
+    if (const std::int64_t count = state.rescues.*member; count > 0)
+      add_text(fmt::format("Numerical rescue: {} ({} times).", words, count));
+  });
 }
 
 }  // namespace gsc
