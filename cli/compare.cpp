@@ -107,7 +107,7 @@ Comparison compare_on_table(const CommandLine& line, Settings& settings, const s
   const std::unique_ptr<Data> data = open_table(settings.compare.input, settings, "compare");
   const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
   FitOptions& common = settings.fit;
-  common.init = settings.init == to_string(Init::random) ? Init::random : Init::data;
+  common.init = parse<Init>(settings.init, "init");
   check_shape("shape", common.factored.shape, data->cols(), data->name());
   check_shape("show-basis", settings.show_basis, data->cols(), data->name());
   std::string note;

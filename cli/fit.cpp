@@ -5,6 +5,7 @@
 #include "checks.h"
 #include "commands.h"
 #include "interrupts.h"
+#include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"
 #include "open_table.h"
@@ -75,13 +76,12 @@ FitState load_checkpoint(const CommandLine& line, Settings& settings) {
 /// --init: a word, or a model whose latents, noise and slab are taken unless the user gave others (to which fit()
 /// adapts it).
 std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
-  for (const Init word : {Init::random, Init::data})
-    if (settings.init == to_string(word)) {
-      settings.fit.init = word;
-      return {};
-    }
+  if (const std::optional<Init> word = find_word<Init>(settings.init)) {
+    settings.fit.init = *word;
+    return {};
+  }
   if (settings.init.find('.') == std::string::npos)
-    throw UsageError(fmt::format("init is '{}'; choose random, data, or a model file (.h5)", settings.init));
+    throw UsageError(fmt::format("init is '{}'; choose {}, or a model file (.h5)", settings.init, all_words<Init>()));
   Model model = load_model(settings.init).state.model;
   if (!line.given("latents")) settings.fit.latents = model.latents();
   if (settings.fit.latents != model.latents())

@@ -36,7 +36,7 @@ const FieldType& field_type() {
   using Value = typename ValueOf<T>::Type;
   static const FieldType type = [] {
     FieldType made;
-    if constexpr (std::is_enum_v<Value>) made.words = joined_words<Value>("|");
+    if constexpr (std::is_enum_v<Value>) made.words = all_words<Value>("|");
     made.several = ValueOf<T>::kSeveral;
     made.set = [](void* place, const std::string& name, const std::vector<std::string>& texts) {
       T& field = *static_cast<T*>(place);

@@ -11,54 +11,22 @@
 
 #include "options.h"
 #include "shape.h"
+#include "tasks/words.h"
 
-namespace gsc::cli {
+namespace gsc {
 
-/// The words of an enumeration, in the order in which help lists them.
-template <class E>
-inline constexpr std::array<E, 0> kWords{};
+// The words that only the program reads; all others are in learning/words.h and tasks/words.h.
 template <>
-inline constexpr std::array kWords<Method>{Method::truncated, Method::exact, Method::factored};
+inline constexpr std::array kValues<PixelDepth>{PixelDepth::bits8, PixelDepth::bits16, PixelDepth::real32};
 template <>
-inline constexpr std::array kWords<Selection>{Selection::singleton, Selection::conditional};
+inline constexpr std::array kValues<StreamFormat>{StreamFormat::csv, StreamFormat::tsv, StreamFormat::npy};
 template <>
-inline constexpr std::array kWords<Precision>{Precision::double_precision, Precision::single_precision};
+inline constexpr std::array kValues<cli::Generator>{cli::Generator::bars, cli::Generator::laplace,
+                                                    cli::Generator::cauchy};
 template <>
-inline constexpr std::array kWords<NoiseType>{NoiseType::scalar, NoiseType::diagonal, NoiseType::full};
-template <>
-inline constexpr std::array kWords<SlabType>{SlabType::diagonal, SlabType::full};
-template <>
-inline constexpr std::array kWords<Update>{Update::exact, Update::paper};
-template <>
-inline constexpr std::array kWords<BasisPrior>{BasisPrior::none, BasisPrior::identity, BasisPrior::gp};
-template <>
-inline constexpr std::array kWords<SweepOrder>{SweepOrder::random, SweepOrder::fixed};
-template <>
-inline constexpr std::array kWords<Partition>{Partition::uniform, Partition::local, Partition::global};
-template <>
-inline constexpr std::array kWords<Quality>{Quality::fast, Quality::standard, Quality::best};
-template <>
-inline constexpr std::array kWords<PatchMean>{PatchMean::remove, PatchMean::keep};
-template <>
-inline constexpr std::array kWords<PatchWeights>{PatchWeights::equal, PatchWeights::certainty};
-template <>
-inline constexpr std::array kWords<Init>{Init::random, Init::data};
-template <>
-inline constexpr std::array kWords<PixelDepth>{PixelDepth::bits8, PixelDepth::bits16, PixelDepth::real32};
-template <>
-inline constexpr std::array kWords<StreamFormat>{StreamFormat::csv, StreamFormat::tsv, StreamFormat::npy};
-template <>
-inline constexpr std::array kWords<Generator>{Generator::bars, Generator::laplace, Generator::cauchy};
-template <>
-inline constexpr std::array kWords<ChannelsIn>{ChannelsIn::rows, ChannelsIn::columns};
+inline constexpr std::array kValues<cli::ChannelsIn>{cli::ChannelsIn::rows, cli::ChannelsIn::columns};
 
-template <class E>
-std::string joined_words(std::string_view separator) {
-  std::vector<std::string_view> words;
-  words.reserve(kWords<E>.size());
-  for (const E word : kWords<E>) words.push_back(to_string(word));
-  return fmt::format("{}", fmt::join(words, separator));
-}
+namespace cli {
 
 /// No number in this program may be negative. Throws UsageError with the option's name.
 template <class T>
@@ -71,9 +39,8 @@ T parse_value(const std::string& name, const std::string& text) {
     if (text == "false" || text == "0") return false;
     throw UsageError(fmt::format("{} is '{}'; it is a switch: true or false", name, text));
   } else if constexpr (std::is_enum_v<T>) {
-    for (const T word : kWords<T>)
-      if (to_string(word) == text) return word;
-    throw UsageError(fmt::format("{} is '{}'; choose one of {}", name, text, joined_words<T>(", ")));
+    if (const std::optional<T> value = find_word<T>(text)) return *value;
+    throw UsageError(fmt::format("{} is '{}'; choose one of {}", name, text, all_words<T>()));
   } else if constexpr (std::is_same_v<T, Shape>) {
     return parse_shape(name, text);
   } else {
@@ -104,4 +71,5 @@ Json value_json(const std::optional<T>& value) {
   return value ? value_json(*value) : Json();
 }
 
-}  // namespace gsc::cli
+}  // namespace cli
+}  // namespace gsc

@@ -212,8 +212,8 @@ Rows make_table() {
       row("max-active", "N", kDenoise, kInference, "most latents active at once", denoise, chosen, &O::max_active)
           .left_out("by --quality"),
       row("methods", "M,M", kCompare, kInference,
-          fmt::format("two or three of {} (exact: up to {} latents)", joined_words<Method>(", "), kMaxExactLatents),
-          compare, &C::methods),
+          fmt::format("two or three of {} (exact: up to {} latents)", all_words<Method>(), kMaxExactLatents), compare,
+          &C::methods),
       row("selection", "", kDenoise, kInference,
           "candidates are the best alone, or half of them the best given the others", denoise, chosen, &O::selection),
       row("precision", "", kDenoise, kInference, "of the sums over states", denoise, chosen, &O::precision),
@@ -370,10 +370,6 @@ std::string_view to_string(Generator generator) {
       return "cauchy";
   }
   return "";
-}
-
-std::string_view to_string(PixelDepth depth) {
-  return depth == PixelDepth::bits8 ? "8" : depth == PixelDepth::bits16 ? "16" : "float";
 }
 
 std::string_view to_string(ChannelsIn channels_in) { return channels_in == ChannelsIn::rows ? "rows" : "columns"; }

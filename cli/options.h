@@ -37,7 +37,6 @@ enum class Generator { bars, laplace, cauchy };
 std::string_view to_string(Generator generator);
 enum class ChannelsIn { rows, columns };
 std::string_view to_string(ChannelsIn channels_in);
-std::string_view to_string(PixelDepth depth);
 
 /// What only gsc separate has.
 struct SeparateSettings {

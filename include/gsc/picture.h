@@ -4,12 +4,14 @@
 #include <gsc/types.h>
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class PixelDepth { bits8, bits16, real32 };
+std::string_view to_string(PixelDepth depth);
 
 /// What a file says beside its pixels. It goes along, from the file read to the file written, and is not looked at.
 struct PictureMetadata {

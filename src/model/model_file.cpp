@@ -26,6 +26,7 @@
 #include "data/file_kind.h"
 #include "data/hdf5.h"
 #include "learning/rescues_fields.h"
+#include "learning/words.h"
 
 namespace gsc {
 namespace {
@@ -34,42 +35,32 @@ using namespace hdf5;  // also for the names of HDF5
 
 constexpr std::int64_t kFormatVersion = 1;
 
-constexpr auto kMethods = {Method::truncated, Method::exact, Method::factored};
-constexpr auto kSelections = {Selection::singleton, Selection::conditional};
-constexpr auto kPrecisions = {Precision::double_precision, Precision::single_precision};
-constexpr auto kNoises = {NoiseType::scalar, NoiseType::diagonal, NoiseType::full};
-constexpr auto kSlabs = {SlabType::diagonal, SlabType::full};
-constexpr auto kInits = {Init::random, Init::data};
-constexpr auto kBasisPriors = {BasisPrior::none, BasisPrior::identity, BasisPrior::gp};
-constexpr auto kSweepOrders = {SweepOrder::random, SweepOrder::fixed};
-constexpr auto kUpdates = {Update::exact, Update::paper};
-
-/// The one list of options: calls visit(name, field, words) for each; words are the enumerators, or 0 for numbers.
+/// The one list of options: calls visit(name, field) for each.
 template <class Options, class Visit>
 void for_each_option(Options&& options, Visit visit) {
-  visit("latents", options.latents, 0);
-  visit("method", options.inference.method, kMethods);
-  visit("candidates", options.inference.candidates, 0);
-  visit("max_active", options.inference.max_active, 0);
-  visit("selection", options.inference.selection, kSelections);
-  visit("precision", options.inference.precision, kPrecisions);
-  visit("noise", options.noise, kNoises);
-  visit("slab", options.slab, kSlabs);
-  visit("init", options.init, kInits);
-  visit("noise_update", options.noise_update, kUpdates);
-  visit("slab_update", options.slab_update, kUpdates);
-  visit("iterations", options.iterations, 0);
-  visit("tolerance", options.tolerance, 0);
-  visit("seed", options.seed, 0);
-  visit("threads", options.inference.threads, 0);
+  visit("latents", options.latents);
+  visit("method", options.inference.method);
+  visit("candidates", options.inference.candidates);
+  visit("max_active", options.inference.max_active);
+  visit("selection", options.inference.selection);
+  visit("precision", options.inference.precision);
+  visit("noise", options.noise);
+  visit("slab", options.slab);
+  visit("init", options.init);
+  visit("noise_update", options.noise_update);
+  visit("slab_update", options.slab_update);
+  visit("iterations", options.iterations);
+  visit("tolerance", options.tolerance);
+  visit("seed", options.seed);
+  visit("threads", options.inference.threads);
   if (options.inference.method != Method::factored) return;
-  visit("basis_prior", options.factored.basis_prior, kBasisPriors);
-  visit("length_scale", options.factored.length_scale, 0);
-  visit("shape_rows", options.factored.shape.rows, 0);
-  visit("shape_cols", options.factored.shape.cols, 0);
-  visit("shape_channels", options.factored.shape.channels, 0);
-  visit("shared_prior", options.factored.shared_prior, 0);
-  visit("sweep_order", options.factored.order, kSweepOrders);
+  visit("basis_prior", options.factored.basis_prior);
+  visit("length_scale", options.factored.length_scale);
+  visit("shape_rows", options.factored.shape.rows);
+  visit("shape_cols", options.factored.shape.cols);
+  visit("shape_channels", options.factored.shape.channels);
+  visit("shared_prior", options.factored.shared_prior);
+  visit("sweep_order", options.factored.order);
 }
 
 /// Files hold the numbers that were used, not that they were left out.
@@ -95,7 +86,7 @@ void for_each_column(Visit visit) {
 
 void write_options(hdf5::Image& image, const FitOptions& options) {
   const Handle group = image.create_group("/options");
-  for_each_option(options, [&](const char* name, const auto& value, const auto&) {
+  for_each_option(options, [&](const char* name, const auto& value) {
     using Value = std::decay_t<decltype(value)>;
     if constexpr (std::is_enum_v<Value>)
       hdf5::write_text(group.get(), name, to_string(value));
@@ -224,31 +215,25 @@ class Reader {
       value = narrow<Value>(hdf5::read_integer(*file_, object.get(), name), fmt::format("attribute '{}'", name));
   }
 
-  /// The same for a word: one of `all`. `what` names the member in messages.
+  /// The same for a word. `what` names the member in messages.
   template <class Enum>
-  void read_word(const Handle& object, const char* name, const std::string& what, std::initializer_list<Enum> all,
-                 Enum& value) const {
+  void read_word(const Handle& object, const char* name, const std::string& what, Enum& value) const {
     std::string word(to_string(value));
     read_attribute(object, name, word);
-    std::vector<std::string> words;
-    for (const Enum known : all) {
-      words.emplace_back(to_string(known));
-      if (words.back() != word) continue;
-      value = known;
-      return;
-    }
-    fail(file_->name, "{} is {}; this is gsc {}, which knows: {}. The file was {}: if that is newer, update gsc", what,
-         in_quotes(word), GSC_VERSION, list_text(words), written_by());
+    const std::optional<Enum> known = find_word<Enum>(word);
+    if (!known)
+      fail(file_->name, "{} is {}; this is gsc {}, which knows: {}. The file was {}: if that is newer, update gsc",
+           what, in_quotes(word), GSC_VERSION, all_words<Enum>(), written_by());
+    value = *known;
   }
 
   /// The type of noise or slab; where it is not told, the shape tells it.
   template <class Enum>
-  Enum read_type(const std::string& path, std::initializer_list<Enum> all, Enum of_one, Enum of_vector,
-                 Enum of_matrix) const {
+  Enum read_type(const std::string& path, Enum of_one, Enum of_vector, Enum of_matrix) const {
     const Handle dataset = open(path);
     const hdf5::Table table(file_, path);
     Enum type = table.shape().size() == 2 ? of_matrix : table.rows() == 1 ? of_one : of_vector;
-    read_word(dataset, "type", "the type of " + path, all, type);
+    read_word(dataset, "type", "the type of " + path, type);
     return type;
   }
 
@@ -263,8 +248,8 @@ class Reader {
     model.mu = read_array("/parameters/mu", {H}).col(0);
     const std::string slab = "/parameters/slab";
     const std::string noise = "/parameters/noise";
-    const SlabType slab_type = read_type(slab, kSlabs, SlabType::diagonal, SlabType::diagonal, SlabType::full);
-    const NoiseType noise_type = read_type(noise, kNoises, NoiseType::scalar, NoiseType::diagonal, NoiseType::full);
+    const SlabType slab_type = read_type(slab, SlabType::diagonal, SlabType::diagonal, SlabType::full);
+    const NoiseType noise_type = read_type(noise, NoiseType::scalar, NoiseType::diagonal, NoiseType::full);
     try {
       model.slab = slab_type == SlabType::full ? Slab::full(read_array(slab, {H, H}))
                                                : Slab::diagonal(read_array(slab, {H}).col(0));
@@ -343,9 +328,9 @@ class Reader {
   FitOptions read_options() const {
     FitOptions options;
     const Handle group = open("/options");
-    for_each_option(options, [&](const char* name, auto& value, const auto& words) {
+    for_each_option(options, [&](const char* name, auto& value) {
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
-        read_word(group, name, fmt::format("option '{}'", name), words, value);
+        read_word(group, name, fmt::format("option '{}'", name), value);
       else
         read_attribute(group, name, value);
     });
@@ -391,7 +376,7 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
   using Words = std::vector<std::pair<std::string_view, std::string>>;
   const auto words = [](const FitOptions& options) {
     Words result;
-    for_each_option(resolved(options), [&](std::string_view name, const auto& value, const auto&) {
+    for_each_option(resolved(options), [&](std::string_view name, const auto& value) {
       if (name == "iterations" || name == "tolerance" || name == "threads") return;  // these may change on the way
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
         result.emplace_back(name, to_string(value));

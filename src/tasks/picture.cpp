@@ -13,4 +13,8 @@ double Picture::peak() const {
   return most;
 }
 
+std::string_view to_string(PixelDepth depth) {
+  return depth == PixelDepth::bits8 ? "8" : depth == PixelDepth::bits16 ? "16" : "float";
+}
+
 }  // namespace gsc
