@@ -76,6 +76,10 @@ struct Row {
     letter = short_name;
     return *this;
   }
+  Row says(std::string_view text) {
+    help = text;
+    return *this;
+  }
   Row left_out(std::string_view text) {
     if_left_out = text;
     return *this;
@@ -95,16 +99,31 @@ struct Row {
 /// Settings to measure where fields lie; it is the same place in all Settings.
 const Settings& usual_settings();
 
+/// `field` is one of usual_settings().
+template <class Field>
+FieldPlace place_of(const Field& field) {
+  const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&usual_settings());
+  return {&field_type<Field>(), static_cast<std::size_t>(offset)};
+}
+
 /// `members` lead from Settings to the field; everything else follows from the field's type.
 template <class... Members>
 Row row(std::string_view name, std::string_view value, unsigned commands, std::string_view group, std::string_view help,
         Members... members) {
-  const Settings& usual = usual_settings();
-  const auto& field = (usual.*....*members);
-  const FieldType& type = field_type<std::remove_cvref_t<decltype(field)>>();
-  const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&usual);
-  return {name, type.words.empty() ? value : type.words,  commands, group,
-          help, {&type, static_cast<std::size_t>(offset)}};
+  const FieldPlace place = place_of((usual_settings().*....*members));
+  return {name, place.type->words.empty() ? value : place.type->words, commands, group, help, place};
+}
+
+/// A row for an option of the library, which says how it is called, what it takes and what it means
+/// (learning/fit_option_list.h). says() replaces the latter.
+Row listed(std::string_view name, unsigned commands, std::string_view group);
+
+/// The same words for a field elsewhere, to which `members` lead from Settings.
+template <class... Members>
+Row listed(std::string_view name, unsigned commands, std::string_view group, Members... members) {
+  Row made = listed(name, commands, group);
+  made.field = place_of((usual_settings().*....*members));
+  return made;
 }
 
 /// The table that rows make; they and their words need not outlive the call.

@@ -3,8 +3,6 @@
 #include <gsc/picture_files.h>
 
 #include <algorithm>
-#include <iterator>
-#include <sstream>
 
 #include "compare_options.h"
 #include "option_row.h"
@@ -30,11 +28,6 @@ std::string pictures(const Text& text, const std::string& between, const std::st
   return list;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
 // Arguments of a command are taken in the order of their rows.
 Rows make_table() {
   // Rows keep views, so words that are put together stay for good.
@@ -53,13 +46,7 @@ Rows make_table() {
       pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", " or ") +
       "; or a folder, made if missing, for files named as the pictures";
   using S = Settings;
-  using F = FitOptions;
-  using I = InferenceOptions;
   using P = SeparateSettings;
-  const auto fit = &S::fit;
-  const auto inference = &F::inference;
-  const auto factored = &F::factored;
-  const auto sharing = &F::sharing;
   using V = FactoredOptions;
   const auto separate = &S::separate;
   using N = DenoiseSettings;
@@ -173,108 +160,64 @@ Rows make_table() {
 
       row("generator", "", kSample, kModel, "artificial data instead of a model's", &S::generator)
           .left_out("draw from MODEL"),
-      row("latents", "N", kFit, kModel, "how many basis functions to learn", fit, &F::latents),
-      row("latents", "N", kDenoise, kModel, "how many basis functions to learn", denoise, chosen, &O::latents)
+      listed("latents", kFit, kModel),
+      listed("latents", kDenoise, kModel, denoise, chosen, &O::latents)
           .left_out("by --quality, fewer for small pictures"),
-      row("init", "", kDenoise, kModel, "start from random numbers or from data points (patches)", denoise, chosen,
-          &O::init)
+      listed("init", kDenoise, kModel, denoise, chosen, &O::init)
+          .says("start from random numbers or from data points (patches)")
           .left_out("patches of the smoothed picture"),
-      row("latents", "N", kSeparate, kModel, "how many sources to look for", fit, &F::latents)
-          .left_out("as many as channels"),
-      row("latents", "N", kSample, kModel, "with --generator: how many basis functions (even for bars)", fit,
-          &F::latents)
+      listed("latents", kSeparate, kModel).says("how many sources to look for").left_out("as many as channels"),
+      listed("latents", kSample, kModel)
+          .says("with --generator: how many basis functions (even for bars)")
           .left_out("10"),
-      row("noise", "", kFit | kSeparate | kCompare, kModel,
-          "noise of the data: one variance, one per dimension, or a covariance", fit, &F::noise),
-      row("slab", "", kFit | kSeparate | kCompare, kModel,
-          "amplitudes of the latents: independent, or with a covariance", fit, &F::slab),
+      listed("noise", kFit | kSeparate | kCompare, kModel),
+      listed("slab", kFit | kSeparate | kCompare, kModel),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
-      row("shape", "ROWSxCOLS[xCHANNELS]", kFit | kCompare, kModel,
-          "how the columns of the data lie, as 8x8 or 8x8x3: neighbours for --basis-prior gp, and pictures in the page",
-          fit, factored, &V::shape)
-          .left_out("a square where the dimensions allow, else a series"),
+      listed("shape", kFit | kCompare, kModel).left_out("a square where the dimensions allow, else a series"),
       row("noise-std", "S", kSample, kModel, "with --generator: standard deviation of the noise", &S::noise_std)
           .left_out("bars: 1.414, others: 1"),
       row("perturbation", "P", kSample, kModel,
           "laplace, cauchy: how far the basis is from orthogonal, as a standard deviation", &S::perturbation),
 
-      row("candidates", "N", both | kSeparate, kInference, "latents per data point that may be active together", fit,
-          inference, &I::candidates)
-          .left_out("10, or all if fewer")
-          .as_learned(),
-      row("max-active", "N", both, kInference, "most latents active at once", fit, inference, &I::max_active)
-          .left_out("5, or all candidates if fewer")
-          .as_learned(),
-      row("candidates", "N", kDenoise, kInference, "latents per patch that may be active together", denoise, chosen,
-          &O::candidates)
+      listed("candidates", both | kSeparate, kInference).left_out("10, or all if fewer").as_learned(),
+      listed("max-active", both, kInference).left_out("5, or all candidates if fewer").as_learned(),
+      listed("candidates", kDenoise, kInference, denoise, chosen, &O::candidates)
+          .says("latents per patch that may be active together")
           .left_out("by --quality"),
-      row("max-active", "N", kDenoise, kInference, "most latents active at once", denoise, chosen, &O::max_active)
-          .left_out("by --quality"),
+      listed("max-active", kDenoise, kInference, denoise, chosen, &O::max_active).left_out("by --quality"),
       row("methods", "M,M", kCompare, kInference,
           fmt::format("two or three of {} (exact: up to {} latents)", all_words<Method>(), kMaxExactLatents), compare,
           &C::methods),
-      row("selection", "", kDenoise, kInference,
-          "candidates are the best alone, or half of them the best given the others", denoise, chosen, &O::selection),
-      row("precision", "", kDenoise, kInference, "of the sums over states", denoise, chosen, &O::precision),
-      row("method", "", kDenoise, kInference,
-          "the posterior: on the states of the candidates, on all states, or with latents independent of each other",
-          denoise, chosen, &O::method),
-      row("max-active", "N", kSeparate, kInference, "most latents active at once", fit, inference, &I::max_active)
-          .left_out("all candidates"),
-      row("selection", "", both, kInference, "candidates are the best alone, or half of them the best given the others",
-          fit, inference, &I::selection)
-          .as_learned(),
-      row("method", "", both, kInference,
-          fmt::format(
-              "the posterior: on the states of the candidates, on all states (up to {} latents), or with latents "
-              "independent of each other",
-              kMaxExactLatents),
-          fit, inference, &I::method)
-          .as_learned(),
-      row("method", "", kSeparate, kInference,
-          fmt::format(
-              "the posterior: on the states of the candidates, on all states (up to {} latents), or with latents "
-              "independent of each other",
-              kMaxExactLatents),
-          fit, inference, &I::method)
+      listed("selection", kDenoise, kInference, denoise, chosen, &O::selection),
+      listed("precision", kDenoise, kInference, denoise, chosen, &O::precision),
+      listed("method", kDenoise, kInference, denoise, chosen, &O::method),
+      listed("max-active", kSeparate, kInference).left_out("all candidates"),
+      listed("selection", both, kInference).as_learned(),
+      listed("method", both, kInference).as_learned(),
+      listed("method", kSeparate, kInference)
           .left_out("exact up to 12 latents, else truncated; truncated if --candidates or --max-active is given"),
-      row("precision", "", both, kInference, "of the sums over states; single is faster", fit, inference, &I::precision)
-          .as_learned(),
+      listed("precision", both, kInference).as_learned(),
 
-      row("iterations", "N", kFit, kLearning, "most EM iterations", fit, &F::iterations),
+      listed("iterations", kFit, kLearning),
       row("restarts", "R", kSeparate, kLearning,
           "random starts with seeds --seed, --seed + 1, ...; the best free energy wins", separate, &P::restarts),
-      row("iterations", "N", kDenoise, kLearning, "EM iterations", denoise, chosen, &O::iterations)
+      listed("iterations", kDenoise, kLearning, denoise, chosen, &O::iterations)
+          .says("EM iterations")
           .left_out("by --quality"),
-      row("iterations", "N", kSeparate, kLearning, "most EM iterations of each start", fit, &F::iterations)
-          .left_out("350"),
-      row("tolerance", "T", kFit | kSeparate | kCompare, kLearning,
-          "stop when the free energy changes by less than this part of itself; 0: never", fit, &F::tolerance),
-      row("noise-update", "", kFit, kLearning, "paper: the printed formula, which over-estimates the noise", fit,
-          &F::noise_update),
-      row("slab-update", "", kFit, kLearning, "paper: the printed formula for a full slab", fit, &F::slab_update),
+      listed("iterations", kSeparate, kLearning).says("most EM iterations of each start").left_out("350"),
+      listed("tolerance", kFit | kSeparate | kCompare, kLearning),
+      listed("noise-update", kFit, kLearning),
+      listed("slab-update", kFit, kLearning),
 
-      row("basis-prior", "", kFit | kSeparate, kFactored,
-          "of basis functions: none, independent normal entries, or smooth (gp)", fit, factored, &V::basis_prior),
-      row("basis-prior", "", kDenoise, kFactored,
-          "of basis functions: none, independent normal entries, or smooth (gp)", denoise, chosen, &O::factored,
-          &V::basis_prior),
-      row("length-scale", "L", kFit | kSeparate, kFactored, "of gp: how far smoothness reaches, in pixels or samples",
-          fit, factored, &V::length_scale)
-          .left_out("learned"),
-      row("length-scale", "L", kDenoise, kFactored, "of gp: how far smoothness reaches, in pixels", denoise, chosen,
-          &O::factored, &V::length_scale)
-          .left_out("learned"),
-      row("shared-prior", "true|false", kFit | kSeparate, kFactored,
-          "one pi and one slab variance for all latents, slab mean zero", fit, factored, &V::shared_prior),
-      row("shared-prior", "true|false", kDenoise, kFactored,
-          "one pi and one slab variance for all latents, slab mean zero", denoise, chosen, &O::factored,
-          &V::shared_prior),
-      row("sweep-order", "", kFit | kSeparate, kFactored, "in which order latents are updated", fit, factored,
-          &V::order),
-      row("sweep-order", "", kDenoise, kFactored, "in which order latents are updated", denoise, chosen, &O::factored,
-          &V::order),
+      listed("basis-prior", kFit | kSeparate, kFactored),
+      listed("basis-prior", kDenoise, kFactored, denoise, chosen, &O::factored, &V::basis_prior),
+      listed("length-scale", kFit | kSeparate, kFactored).left_out("learned"),
+      listed("length-scale", kDenoise, kFactored, denoise, chosen, &O::factored, &V::length_scale).left_out("learned"),
+      listed("shared-prior", kFit | kSeparate, kFactored),
+      listed("shared-prior", kDenoise, kFactored, denoise, chosen, &O::factored, &V::shared_prior),
+      listed("sweep-order", kFit | kSeparate, kFactored),
+      listed("sweep-order", kDenoise, kFactored, denoise, chosen, &O::factored, &V::order),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations and models, where left out", denoise, chosen, &O::quality),
@@ -342,17 +285,11 @@ Rows make_table() {
       row("show-basis", "ROWSxCOLS[xCHANNELS]", kInfo, kWrite,
           "also draw the basis functions of a model as pictures of that size", &S::show_basis),
 
-      row("seed", "N", kFit | kSample | kSeparate | kDenoise | kCompare | kReproduce, kRun,
-          "same seed, options and threads: same result", fit, &F::seed),
-      row("threads", "N", both | kSeparate | kDenoise | kCompare | kReproduce, kRun, "processor cores to use", fit,
-          inference, &I::threads)
+      listed("seed", kFit | kSample | kSeparate | kDenoise | kCompare | kReproduce, kRun),
+      listed("threads", both | kSeparate | kDenoise | kCompare | kReproduce, kRun)
           .left_out("OMP_NUM_THREADS, else all physical cores"),
-      row("partition", "", kFit | kDenoise, kRun,
-          "local, global: cluster data points by their candidates before every E-step, in each process or over all",
-          fit, sharing, &SharingOptions::partition),
-      row("alpha", "P", kFit | kDenoise, kRun,
-          "global: cut clusters larger than all but the top P percent of them, to balance the load", fit, sharing,
-          &SharingOptions::alpha),
+      listed("partition", kFit | kDenoise, kRun),
+      listed("alpha", kFit | kDenoise, kRun),
       row("quiet", "", both | kSample | kSeparate | kDenoise | kReport | kCompare | kReproduce, kRun,
           "print nothing but errors", &S::quiet),
   };
@@ -373,32 +310,6 @@ std::string_view to_string(Generator generator) {
 }
 
 std::string_view to_string(ChannelsIn channels_in) { return channels_in == ChannelsIn::rows ? "rows" : "columns"; }
-
-const Settings& usual_settings() {
-  static const Settings usual;
-  return usual;
-}
-
-Rows::Rows(std::initializer_list<Row> rows) {
-  options.reserve(rows.size());
-  for (const Row& row : rows) {
-    Option& option = options.emplace_back();
-    option.name = row.name;
-    option.value = row.value;
-    option.commands = row.commands;
-    option.group = row.group;
-    option.help = row.help;
-    option.fields = {row.field};
-    option.letter = row.letter;
-    option.positional = row.positional;
-    option.several = row.field.type->several;
-    option.required = row.required;
-    option.if_left_out = row.if_left_out;
-    option.from_model = row.from_model;
-    option.extensions = words_of(row.extensions);
-    for (std::string& more : words_of(row.more_extensions)) option.extensions.push_back(std::move(more));
-  }
-}
 
 void Option::set(Settings& settings, const std::vector<std::string>& texts) const {
   for (const FieldPlace& field : fields)

@@ -1,10 +1,12 @@
 // The program as a user meets it: exit codes, files, messages. Every test runs the real binary in its own folder.
 
 #include <gsc/files.h>
+#include <gsc/option_list.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -103,6 +105,22 @@ TEST_F(Cli, DocumentationHoldsTheTableOfOptions) {
   EXPECT_GT(table.size(), 1000u);
   EXPECT_NE(read_file(GSC_SOURCE_DIR "/docs/cli.md").find(table), std::string::npos)
       << "docs/cli.md differs; put in the output of: gsc options-markdown";
+}
+
+TEST_F(Cli, EveryOptionOfTheLibraryIsAFlagAndInTheMetrics) {
+  make_bars();
+  const std::string help = done({"fit", "--help"}).out;
+  done({"fit", "bars.npy", "-o", "m.h5", "--method", "factored", "--latents", "4", "--iterations", "1", "--metrics",
+        "m.json"});
+  const Json metrics = json("m.json");
+  for (const OptionDescription& option : fit_option_list()) {
+    std::string flag = "--" + option.name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    EXPECT_NE(help.find(flag + " "), std::string::npos) << flag;
+    const bool of_the_run = option.name == "seed" || option.name == "threads";
+    if (option.name == "partition" || option.name == "alpha") continue;  // how processes share: "sharing"
+    EXPECT_TRUE((of_the_run ? metrics : metrics["options"]).contains(option.name)) << option.name;
+  }
 }
 
 TEST_F(Cli, FitInferSampleInfo) {

@@ -1,9 +1,14 @@
 // Structs whose fields are listed once: whatever follows a list must reach every field.
 
+#include <gsc/option_list.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "expect_error.h"
 #include "inference/statistics_fields.h"
 #include "learning/rescues_fields.h"
+#include "option_support.h"
 #include "random_model.h"
 
 namespace gsc::test {
@@ -14,7 +19,7 @@ TEST(Fields, StatisticsAddUpInEveryNumber) {
     SCOPED_TRACE(::testing::Message() << knobs);
     const Model model = random_model(knobs, 1);
     Statistics statistics(model), other(model);
-    Index numbers = 0;
+    int numbers = 0;
     for_each_number(statistics, [&](auto& value) { value = ++numbers; });
     int i = 0;
     for_each_number(other, [&](auto& value) { value = 1000 * ++i; });
@@ -37,6 +42,74 @@ TEST(Fields, RescuesAddUp) {
   EXPECT_EQ(sum.floored_noise, 44);
   EXPECT_EQ(sum.slab_fallbacks, 55);
   EXPECT_EQ(sum.clamped_pivots, 66);
+}
+
+/// Becomes whatever a field needs.
+struct Anything {
+  template <class Field>
+  operator Field() const;  // NOLINT(google-explicit-constructor)
+};
+
+/// How many fields a struct without constructors has: so many values, and no more, can stand in its braces.
+template <class Struct, class... Values>
+constexpr std::size_t field_count() {
+  if constexpr (requires { Struct{Values()..., Anything()}; })
+    return field_count<Struct, Values..., Anything>();
+  else
+    return sizeof...(Values);
+}
+
+TEST(Fields, EveryOptionIsListed) {
+  // Structs within count as their fields, a shape as one; inference.mean_products and sharing.team are no options.
+  const std::size_t fields = field_count<FitOptions>() - 3 + (field_count<InferenceOptions>() - 1) +
+                             field_count<FactoredOptions>() + (field_count<SharingOptions>() - 1);
+  EXPECT_EQ(fit_option_list().size(), fields) << "a field is missing in src/learning/fit_option_list.h";
+  EXPECT_EQ(field_count<FactoredOptions::Shape>(), 3U) << "see for_each_attribute() of the model file";
+}
+
+TEST(Fields, OptionsAreDescribed) {
+  const std::vector<std::string> usual = texts_of({});
+  std::size_t i = 0;
+  for (const OptionDescription& option : fit_option_list()) {
+    SCOPED_TRACE(option.name);
+    EXPECT_FALSE(option.help.empty());
+    EXPECT_EQ(option.words.empty(), option.kind != OptionKind::word);
+    EXPECT_LT(option.smallest, option.largest);
+    const std::vector<std::string> other = texts_of(changed({}, option.name));
+    for (std::size_t j = 0; j < usual.size(); ++j) EXPECT_EQ(usual[j] == other[j], j != i) << usual[j];
+    if (option.kind == OptionKind::integer || option.kind == OptionKind::word) {
+      EXPECT_EQ(option.name + " " + option.usual, usual[i]);
+    }
+    ++i;
+  }
+}
+
+TEST(Fields, LimitsOfOptionsAreChecked) {
+  for (const Method method : kValues<Method>) {
+    FitOptions usual;
+    usual.latents = 10;
+    usual.inference.method = method;
+    usual.validate();
+    for (const OptionDescription& listed : fit_option_list()) {
+      SCOPED_TRACE(listed.name);
+      for (const bool below : {true, false}) {
+        FitOptions options = usual;
+        bool limited = false;
+        for_each_option(options, [&]<class Value>(const OptionInfo& option, Value& value) {
+          if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
+            if (option.name != listed.name || option.remedy == nullptr) return;
+            if (option.only_factored && method != Method::factored) return;
+            const double limit = below ? option.smallest : option.largest;
+            const double beyond = below ? limit - 1 : 2 * limit;
+            if (std::is_integral_v<Value> && beyond > 1e9) return;
+            limited = true;
+            value = static_cast<Value>(beyond);
+          }
+        });
+        if (limited) expect_error<UsageError>([&] { options.validate(); }, {listed.name + " is ", "; "});
+      }
+    }
+  }
 }
 
 }  // namespace

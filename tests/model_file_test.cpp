@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "io_support.h"
+#include "option_support.h"
 
 namespace gsc::test {
 namespace {
@@ -66,6 +67,27 @@ TEST_P(EveryType, RoundTrip) {
   EXPECT_EQ(options.iterations, 17);
   EXPECT_EQ(options.tolerance, 0.1);
   EXPECT_EQ(options.inference.threads, 7);
+}
+
+TEST(Options, EachIsKeptAndCompared) {
+  const TemporaryFolder folder;
+  ModelFile file = example_model(NoiseType::scalar, SlabType::diagonal);
+  FitOptions usual;
+  usual.inference.method = Method::factored;  // then all options are in the file
+  usual.inference = usual.inference.resolved(usual.latents);
+  for_each_option(usual, [&](const OptionInfo& option, const auto&) {
+    SCOPED_TRACE(option.name);
+    file.options = changed(usual, option.name);
+    const bool kept = option.on_resume == OnResume::keep;
+    const std::vector<std::string> differing = differing_options(usual, *file.options);
+    EXPECT_EQ(!differing.empty(), kept);
+    if (kept) {
+      EXPECT_TRUE(differing.front().starts_with(option.name)) << differing.front();
+    }
+    save_model(folder / "m.h5", file);
+    const FitOptions loaded = *load_model(folder / "m.h5").options;
+    EXPECT_EQ(texts_of(loaded), texts_of(option.on_resume == OnResume::forget ? usual : *file.options));
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, EveryType,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inference/inference_option_list.h"
 #include "inference/prepared_model.h"
 
 namespace gsc {
@@ -15,13 +16,8 @@ InferenceOptions InferenceOptions::resolved(Index latents) const {
 }
 
 void InferenceOptions::validate(Index latents) const {
-  if (latents < 1 || latents > kMaxLatents)
-    throw UsageError("latents is " + std::to_string(latents) + "; it must lie between 1 and " +
-                     std::to_string(kMaxLatents));
-  constexpr int kMaxThreads = 4096;
-  if (threads < 0 || threads > kMaxThreads)
-    throw UsageError("threads is " + std::to_string(threads) + "; give a number up to " + std::to_string(kMaxThreads) +
-                     ", or 0 to let the program choose");
+  check_range(kLatentsOption, latents);
+  for_each_inference_option(*this, [](const OptionInfo& option, const auto& value) { check_range(option, value); });
   if (method == Method::exact) {
     if (latents > kMaxExactLatents)
       throw UsageError("method is exact with " + std::to_string(latents) + " latents, that is 2^" +

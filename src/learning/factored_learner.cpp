@@ -7,7 +7,6 @@
 #include "distributed/together.h"
 #include "learning/basis_prior.h"
 #include "learning/factored_m_step.h"
-#include "math/number_text.h"
 
 namespace gsc {
 namespace {
@@ -33,10 +32,6 @@ void FactoredLearner::check(const FitOptions& options) {
         "noise_update is paper, which is for the truncated and exact methods; the factored one has its own");
   if (options.inference.device != "cpu")
     throw UsageError("device is '" + options.inference.device + "', but the factored method computes on the cpu");
-  const double length_scale = options.factored.length_scale;
-  if (!(length_scale >= 0) || !std::isfinite(length_scale))
-    throw UsageError("length_scale is " + number_text(length_scale) +
-                     "; it must be positive, or zero to have it learned");
 }
 
 FactoredLearner::FactoredLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)

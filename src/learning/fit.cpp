@@ -10,6 +10,7 @@
 
 #include "distributed/pack_fit.h"
 #include "distributed/together.h"
+#include "learning/fit_option_list.h"
 #include "learning/learner.h"
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
@@ -127,15 +128,13 @@ Model drawn_start(const Data& data, const DataSummary& summary, const FitOptions
 
 void FitOptions::validate() const {
   inference.validate(latents);
-  if (iterations < 0) throw UsageError("iterations is " + std::to_string(iterations) + "; it must not be negative");
-  if (!(tolerance >= 0) || !std::isfinite(tolerance))
-    throw UsageError("tolerance is " + number_text(tolerance) + "; it must be zero or a small positive number");
+  for_each_option(*this, [&](const OptionInfo& option, const auto& value) {
+    if (!option.only_factored || inference.method == Method::factored) check_range(option, value);
+  });
   if (sharing.partition != Partition::uniform && inference.method != Method::truncated)
     throw UsageError("partition is " + std::string(to_string(sharing.partition)) +
                      ", which clusters data points by their candidates; the " +
                      std::string(to_string(inference.method)) + " method has none; choose the truncated method");
-  if (!(sharing.alpha >= 0 && sharing.alpha <= 100))
-    throw UsageError("alpha is " + number_text(sharing.alpha) + "; it must be a percentage, 0 to 100");
   check_method(*this);
 }
 

@@ -25,6 +25,7 @@
 #include "data/file_error.h"
 #include "data/file_kind.h"
 #include "data/hdf5.h"
+#include "learning/fit_option_list.h"
 #include "learning/rescues_fields.h"
 #include "learning/words.h"
 
@@ -35,32 +36,20 @@ using namespace hdf5;  // also for the names of HDF5
 
 constexpr std::int64_t kFormatVersion = 1;
 
-/// The one list of options: calls visit(name, field) for each.
+/// Calls visit(name, field, OptionInfo) for each attribute of /options: an option is one, a shape three.
 template <class Options, class Visit>
-void for_each_option(Options&& options, Visit visit) {
-  visit("latents", options.latents);
-  visit("method", options.inference.method);
-  visit("candidates", options.inference.candidates);
-  visit("max_active", options.inference.max_active);
-  visit("selection", options.inference.selection);
-  visit("precision", options.inference.precision);
-  visit("noise", options.noise);
-  visit("slab", options.slab);
-  visit("init", options.init);
-  visit("noise_update", options.noise_update);
-  visit("slab_update", options.slab_update);
-  visit("iterations", options.iterations);
-  visit("tolerance", options.tolerance);
-  visit("seed", options.seed);
-  visit("threads", options.inference.threads);
-  if (options.inference.method != Method::factored) return;
-  visit("basis_prior", options.factored.basis_prior);
-  visit("length_scale", options.factored.length_scale);
-  visit("shape_rows", options.factored.shape.rows);
-  visit("shape_cols", options.factored.shape.cols);
-  visit("shape_channels", options.factored.shape.channels);
-  visit("shared_prior", options.factored.shared_prior);
-  visit("sweep_order", options.factored.order);
+void for_each_attribute(Options& options, const Visit& visit) {
+  for_each_option(options, [&](const OptionInfo& option, auto& value) {
+    if (option.on_resume == OnResume::forget) return;
+    if (option.only_factored && options.inference.method != Method::factored) return;
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, FactoredOptions::Shape>) {
+      visit("shape_rows", value.rows, option);
+      visit("shape_cols", value.cols, option);
+      visit("shape_channels", value.channels, option);
+    } else {
+      visit(option.name, value, option);
+    }
+  });
 }
 
 /// Files hold the numbers that were used, not that they were left out.
@@ -86,7 +75,7 @@ void for_each_column(Visit visit) {
 
 void write_options(hdf5::Image& image, const FitOptions& options) {
   const Handle group = image.create_group("/options");
-  for_each_option(options, [&](const char* name, const auto& value) {
+  for_each_attribute(options, [&](const char* name, const auto& value, const OptionInfo&) {
     using Value = std::decay_t<decltype(value)>;
     if constexpr (std::is_enum_v<Value>)
       hdf5::write_text(group.get(), name, to_string(value));
@@ -328,7 +317,7 @@ class Reader {
   FitOptions read_options() const {
     FitOptions options;
     const Handle group = open("/options");
-    for_each_option(options, [&](const char* name, auto& value) {
+    for_each_attribute(options, [&](const char* name, auto& value, const OptionInfo&) {
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
         read_word(group, name, fmt::format("option '{}'", name), value);
       else
@@ -376,8 +365,8 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
   using Words = std::vector<std::pair<std::string_view, std::string>>;
   const auto words = [](const FitOptions& options) {
     Words result;
-    for_each_option(resolved(options), [&](std::string_view name, const auto& value) {
-      if (name == "iterations" || name == "tolerance" || name == "threads") return;  // these may change on the way
+    for_each_attribute(options, [&](std::string_view name, const auto& value, const OptionInfo& option) {
+      if (option.on_resume == OnResume::change) return;
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
         result.emplace_back(name, to_string(value));
       else
@@ -385,8 +374,8 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
     });
     return result;
   };
-  const Words before = words(checkpoint);
-  const Words after = words(now);
+  const Words before = words(resolved(checkpoint));
+  const Words after = words(resolved(now));
   std::vector<std::string> differing;
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
     if (before[i].second != after[i].second)

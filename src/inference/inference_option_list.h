@@ -1,0 +1,92 @@
+#pragma once
+// What an option is called, takes and means, and the options of inference: the first part of the list in
+// learning/fit_option_list.h.
+
+#include <gsc/inference.h>
+
+#include <limits>
+#include <string>
+
+#include "inference/prepared_model.h"
+#include "math/number_text.h"
+
+namespace gsc {
+
+/// What becomes of an option when learning goes on from a file.
+enum class OnResume {
+  keep,    ///< it is in the file, and another value is refused
+  change,  ///< it is in the file, and may be another
+  forget   ///< it is not in the file
+};
+
+struct OptionInfo {
+  const char* name;   ///< in files, JSON and messages; the program writes - for _
+  const char* value;  ///< what stands for the value in help; empty for words, which are known from their type
+  const char* help;   ///< one line
+  double smallest = -std::numeric_limits<double>::max();
+  double largest = std::numeric_limits<double>::max();
+  /// What validate() says of a number beyond these; none: it depends on other options, and validate() has lines of its
+  /// own.
+  const char* remedy = nullptr;
+  OnResume on_resume = OnResume::keep;
+  bool only_factored = false;  ///< no other method reads it
+};
+
+inline constexpr int kMaxThreads = 4096;
+
+/// FitOptions::latents, which also limits what inference takes.
+inline constexpr OptionInfo kLatentsOption{.name = "latents",
+                                           .value = "N",
+                                           .help = "how many basis functions to learn",
+                                           .smallest = 1,
+                                           .largest = kMaxLatents,
+                                           .remedy = "it must lie between 1 and 65535"};
+
+/// Calls visit(OptionInfo, field) for each option of inference.
+template <class Options, class Visit>
+void for_each_inference_option(Options& options, const Visit& visit) {
+  static_assert(kMaxExactLatents == 20 && kMaxThreads == 4096 && kMaxLatents == 65535, "the texts here name them");
+  visit({.name = "method",
+         .value = "",
+         .help = "the posterior: on the states of the candidates, on all states (up to 20 latents), or with latents "
+                 "independent of each other"},
+        options.method);
+  visit({.name = "candidates",
+         .value = "N",
+         .help = "latents per data point that may be active together",
+         .smallest = 0,
+         .largest = kMaxCandidates},
+        options.candidates);
+  visit({.name = "max_active",
+         .value = "N",
+         .help = "most latents active at once",
+         .smallest = 0,
+         .largest = kMaxCandidates},
+        options.max_active);
+  visit({.name = "selection",
+         .value = "",
+         .help = "candidates are the best alone, or half of them the best given the others"},
+        options.selection);
+  visit({.name = "precision", .value = "", .help = "of the sums over states; single is faster"}, options.precision);
+  visit({.name = "threads",
+         .value = "N",
+         .help = "processor cores to use",
+         .smallest = 0,
+         .largest = kMaxThreads,
+         .remedy = "give a number up to 4096, or 0 to let the program choose",
+         .on_resume = OnResume::change},
+        options.threads);
+}
+
+/// Throws UsageError if `value` is a number beyond the option's limits.
+template <class Value>
+void check_range(const OptionInfo& option, const Value& value) {
+  if constexpr (std::is_arithmetic_v<Value>) {
+    const auto number = static_cast<double>(value);
+    if (option.remedy == nullptr || (number >= option.smallest && number <= option.largest)) return;
+    const std::string text = std::is_integral_v<Value> ? std::to_string(value) : number_text(number);
+    throw UsageError(std::string(option.name) + " is " + text + "; " + option.remedy);
+  }
+}
+
+}  // namespace gsc

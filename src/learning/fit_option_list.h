@@ -1,0 +1,92 @@
+#pragma once
+// The one description of the options of learning. From it follow the attributes of a model file, what may not differ
+// when learning goes on, the limits that validate() checks, the rows of the program's options with their help, and the
+// list that <gsc/option_list.h> gives to bindings. A new field of FitOptions is one call of visit() here
+// (fields_test.cpp counts them).
+
+#include <gsc/fit.h>
+
+#include "inference/inference_option_list.h"
+
+namespace gsc {
+
+/// Of the factored method.
+template <class Options, class Visit>
+void for_each_factored_option(Options& options, const Visit& visit) {
+  visit({.name = "basis_prior",
+         .value = "",
+         .help = "of basis functions: none, independent normal entries, or smooth (gp)",
+         .only_factored = true},
+        options.basis_prior);
+  visit({.name = "length_scale",
+         .value = "L",
+         .help = "of gp: how far smoothness reaches, in pixels or samples",
+         .smallest = 0,
+         .remedy = "it must be positive, or zero to have it learned",
+         .only_factored = true},
+        options.length_scale);
+  visit({.name = "shape",
+         .value = "ROWSxCOLS[xCHANNELS]",
+         .help = "how the columns of the data lie, as 8x8 or 8x8x3: neighbours for --basis-prior gp, and pictures in "
+                 "the page",
+         .only_factored = true},
+        options.shape);
+  visit({.name = "shared_prior",
+         .value = "true|false",
+         .help = "one pi and one slab variance for all latents, slab mean zero",
+         .only_factored = true},
+        options.shared_prior);
+  visit({.name = "sweep_order", .value = "", .help = "in which order latents are updated", .only_factored = true},
+        options.order);
+}
+
+/// Calls visit(OptionInfo, field) for each option. Two fields are none: inference.mean_products, which fit() sets, and
+/// sharing.team.
+template <class Options, class Visit>
+void for_each_option(Options& options, const Visit& visit) {
+  visit(kLatentsOption, options.latents);
+  for_each_inference_option(options.inference, visit);
+  visit({.name = "noise", .value = "", .help = "noise of the data: one variance, one per dimension, or a covariance"},
+        options.noise);
+  visit({.name = "slab", .value = "", .help = "amplitudes of the latents: independent, or with a covariance"},
+        options.slab);
+  visit({.name = "init", .value = "", .help = "start from random numbers or from data points"}, options.init);
+  visit({.name = "noise_update", .value = "", .help = "paper: the printed formula, which over-estimates the noise"},
+        options.noise_update);
+  visit({.name = "slab_update", .value = "", .help = "paper: the printed formula for a full slab"},
+        options.slab_update);
+  visit({.name = "iterations",
+         .value = "N",
+         .help = "most EM iterations",
+         .smallest = 0,
+         .largest = std::numeric_limits<int>::max(),
+         .remedy = "it must not be negative",
+         .on_resume = OnResume::change},
+        options.iterations);
+  visit({.name = "tolerance",
+         .value = "T",
+         .help = "stop when the free energy changes by less than this part of itself; 0: never",
+         .smallest = 0,
+         .remedy = "it must be zero or a small positive number",
+         .on_resume = OnResume::change},
+        options.tolerance);
+  visit({.name = "seed", .value = "N", .help = "same seed, options and threads: same result", .smallest = 0},
+        options.seed);
+  for_each_factored_option(options.factored, visit);
+  visit({.name = "partition",
+         .value = "",
+         .help = "local, global: cluster data points by their candidates before every E-step, in each process or over "
+                 "all",
+         .on_resume = OnResume::forget},
+        options.sharing.partition);
+  visit({.name = "alpha",
+         .value = "P",
+         .help = "global: cut clusters larger than all but the top P percent of them, to balance the load",
+         .smallest = 0,
+         .largest = 100,
+         .remedy = "it must be a percentage, 0 to 100",
+         .on_resume = OnResume::forget},
+        options.sharing.alpha);
+}
+
+}  // namespace gsc
