@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
+#include <gsc/restarts.h>
 #include <gsc/version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "checks.h"
 #include "commands.h"
@@ -12,6 +17,7 @@
 #include "program_team.h"
 #include "progress.h"
 #include "shape.h"
+#include "starts.h"
 #include "streams.h"
 
 namespace gsc::cli {
@@ -103,13 +109,42 @@ void check_outputs(const Settings& settings) {
     check_not_input(*output, settings.data);
 }
 
-std::string announcement(const Data& data, const FitOptions& options) {
-  const InferenceOptions& inference = options.inference;
+[[noreturn]] void refuse_restarts(const char* name, const char* why, int restarts) {
+  throw UsageError(fmt::format("{} {}, but restarts is {}; leave one of them out", name, why, restarts));
+}
+
+void check_restarts(const Settings& settings) {
+  const int restarts = settings.restarts;
+  if (restarts < 1) throw UsageError(fmt::format("restarts is {}; it must be at least 1", restarts));
+  if (restarts == 1) return;
+  if (!settings.checkpoint.empty()) refuse_restarts("checkpoint", "is of a single start", restarts);
+  if (!settings.resume.empty()) refuse_restarts("resume", "goes on with a single start", restarts);
+}
+
+std::string announcement(const Data& data, const Settings& settings) {
+  const InferenceOptions& inference = settings.fit.inference;
   const std::string states = posterior_text(inference);
-  const int threads = thread_count(inference.threads);
-  return fmt::format("{} of {} dimension{}, {} latents, {}, {} thread{}{}", data_points_text(data.rows()), data.cols(),
-                     data.cols() == 1 ? "" : "s", options.latents, states, threads, threads == 1 ? "" : "s",
+  const int starts = settings.restarts;
+  const int threads = std::min(thread_count(inference.threads), starts > 1 ? starts : thread_count(inference.threads));
+  return fmt::format("{} of {} dimension{}, {} latents, {}, {}{} thread{}{}", data_points_text(data.rows()),
+                     data.cols(), data.cols() == 1 ? "" : "s", settings.fit.latents, states,
+                     starts > 1 ? fmt::format("{} starts, ", starts) : "", threads, threads == 1 ? "" : "s",
                      processes_text());
+}
+
+/// Several starts, the best of which counts. They are not interrupted by halves.
+Restarts best_of_starts(const Data& data, const Settings& settings, ProgressLine& progress) {
+  StartsObserver observer(settings.restarts, settings.fit.iterations, progress);
+  const auto start = std::chrono::steady_clock::now();
+  Restarts result = fit_restarts(data, settings.fit, settings.restarts, &observer);
+  if (result.best.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
+  result.best.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+Restarts only_start(FitResult result) {
+  const double free_energy = result.state.history.empty() ? 0 : result.last().free_energy;
+  return {std::move(result), 0, {free_energy}};
 }
 
 }  // namespace
@@ -117,6 +152,7 @@ std::string announcement(const Data& data, const FitOptions& options) {
 int run_fit(const CommandLine& line) {
   Settings settings = line.settings;
   ProgressLine progress("fit", settings.quiet);
+  check_restarts(settings);
   std::optional<FitState> checkpoint;
   std::optional<Model> start;
   if (!settings.resume.empty())
@@ -125,6 +161,8 @@ int run_fit(const CommandLine& line) {
     start = load_start(line, settings);
   const std::string note = clip_truncation(line, settings.fit.inference, settings.fit.latents);
   settings.fit.validate();
+  if (start && settings.restarts > 1)
+    refuse_restarts("init", "is a model, from which all starts would be the same", settings.restarts);
   if (settings.checkpoint_every < 1) throw UsageError("checkpoint-every is 0; it must be at least 1");
   check_outputs(settings);
   check_sharing(line, settings.fit.sharing);
@@ -135,14 +173,16 @@ int run_fit(const CommandLine& line) {
   if (start) check_dimensions(*data, *start, settings.init);
   check_shape("shape", settings.fit.factored.shape, data->cols(), data->name());
   check_shape("show-basis", settings.show_basis, data->cols(), data->name());
-  progress.say(announcement(*data, settings.fit));
+  progress.say(announcement(*data, settings));
   if (!note.empty()) progress.say(note);
   if (const std::string turned = orientation_note(*data, settings.transpose); !turned.empty()) progress.say(turned);
 
   catch_interrupts();
   FitObserver observer(settings, progress);
-  const FitResult result = checkpoint ? resume(*data, settings.fit, std::move(*checkpoint), &observer)
-                                      : fit(*data, settings.fit, &observer, std::move(start));
+  const Restarts starts = settings.restarts > 1 ? best_of_starts(*data, settings, progress)
+                          : checkpoint ? only_start(resume(*data, settings.fit, std::move(*checkpoint), &observer))
+                                       : only_start(fit(*data, settings.fit, &observer, std::move(start)));
+  const FitResult& result = starts.best;
   if (result.reason == StopReason::interrupted) {
     if (result.state.history.empty()) throw Interrupted("interrupted before the first iteration; nothing is saved");
     if (!team().root()) return kDone;  // what the root does about it decides
@@ -152,13 +192,19 @@ int run_fit(const CommandLine& line) {
     return kInterrupted;
   }
   if (!team().root()) return kDone;
-  const ModelFile file{result.state, settings.fit, GSC_VERSION};
+  FitOptions of_best = settings.fit;
+  of_best.seed += static_cast<std::uint64_t>(starts.winner);
+  const ModelFile file{result.state, of_best, GSC_VERSION};
   save_model(settings.output, file);
-  write_metrics(settings.metrics, fit_metrics(settings, *data, result));
+  Json metrics = fit_metrics(settings, *data, result);
+  add_starts(metrics, settings.fit.seed, starts.free_energies, starts.winner);
+  write_metrics(settings.metrics, metrics);
   if (!settings.report.empty())
     write_learning_report(settings.report, "Model of " + data->name(), file,
-                          drawn_shape(settings.show_basis, settings.fit.factored.shape));
-  progress.say(fit_summary(result, static_cast<double>(data->rows())));
+                          drawn_shape(settings.show_basis, settings.fit.factored.shape),
+                          settings.restarts > 1 ? starts.free_energies : std::vector<double>{}, settings.fit.seed);
+  progress.say(fit_summary(result, static_cast<double>(data->rows())) +
+               starts_text(starts.free_energies, starts.winner));
   progress.say(fmt::format("wrote {}", settings.output));
   return kDone;
 }

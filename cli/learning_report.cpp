@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "progress.h"
 #include "shape.h"
+#include "starts.h"
 
 namespace gsc::cli {
 namespace {
@@ -47,11 +48,12 @@ void add_options(Report& report, const Json& options) {
   report.add_facts("Options", facts);
 }
 
-void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file,
-                           const Shape& shape) {
+void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file, const Shape& shape,
+                           const std::vector<double>& free_energies, std::uint64_t first_seed) {
   const Model& model = file.state.model;
   Report report(title, fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
   add_model(report, file.state, shape);
+  if (!free_energies.empty()) add_starts(report, first_seed, free_energies);
   if (file.options) {
     Settings settings;
     settings.fit = *file.options;

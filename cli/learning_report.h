@@ -19,7 +19,8 @@ void add_model(Report& report, const FitState& state, const Shape& shape);
 /// The options of a command as a table of facts.
 void add_options(Report& report, const Json& options);
 
-void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file,
-                           const Shape& shape);
+/// `free_energies`: of the starts, if there were several; the first had the seed `first_seed`.
+void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file, const Shape& shape,
+                           const std::vector<double>& free_energies = {}, std::uint64_t first_seed = 0);
 
 }  // namespace gsc::cli

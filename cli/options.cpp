@@ -200,6 +200,8 @@ Rows make_table() {
       listed("precision", both, kInference).as_learned(),
 
       listed("iterations", kFit, kLearning),
+      row("restarts", "R", kFit, kLearning, "starts with seeds --seed, --seed + 1, ...; the best free energy wins",
+          &S::restarts),
       row("restarts", "R", kSeparate, kLearning,
           "random starts with seeds --seed, --seed + 1, ...; the best free energy wins", separate, &P::restarts),
       listed("iterations", kDenoise, kLearning, denoise, chosen, &O::iterations)

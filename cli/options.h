@@ -99,6 +99,7 @@ struct Settings {
   FitOptions fit;             ///< infer uses fit.inference; sample fit.seed and fit.latents
   std::string init = "data";  ///< random, data or a model file
   int checkpoint_every = 10;
+  int restarts = 1;
 
   bool variance = false;
   Index states = 0;

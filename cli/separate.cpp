@@ -26,6 +26,7 @@
 #include "program_team.h"
 #include "progress.h"
 #include "separate_report.h"
+#include "starts.h"
 #include "streams.h"
 #include "tasks/separate_internal.h"
 
@@ -125,36 +126,6 @@ void check_outputs(const OutputFolder& folder, const std::vector<std::string>& n
     for (const std::string& input : inputs) check_not_input(output, input);
 }
 
-/// One line for all starts, which run side by side.
-class StartsObserver final : public Observer {
- public:
-  StartsObserver(int starts, int iterations, ProgressLine& progress)
-      : starts_(starts), iterations_(iterations), progress_(progress) {}
-  void on_iteration(const FitState& state) override {
-    const IterationReport& row = state.history.back();
-    if (row.iteration == 0)
-      ++begun_;
-    else
-      ++done_;
-    best_ = begun_ == 1 && row.iteration == 0 ? row.free_energy : std::max(best_, row.free_energy);
-    const double all = static_cast<double>(starts_) * iterations_;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    const std::string left =
-        done_ > 0 ? fmt::format(", at most {} left", duration_text(seconds * (all - done_) / done_)) : "";
-    progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best free energy {:.9g}", begun_,
-                               starts_, done_, all, left, best_),
-                   std::chrono::seconds(5));
-  }
-  bool stop_requested() override { return interrupted(); }
-
- private:
-  int starts_, iterations_;
-  ProgressLine& progress_;
-  Clock::time_point start_ = Clock::now();
-  int begun_ = 0;
-  double done_ = 0, best_ = 0;
-};
-
 std::string announcement(const Channels& channels, const FitOptions& fit, const SeparateOptions& options) {
   const InferenceOptions& inference = fit.inference;
   const std::string states = posterior_text(inference);
@@ -189,7 +160,7 @@ void write_results(const OutputFolder& folder, const Settings& settings, const S
   write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
   write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
   FitOptions of_best = settings.fit;
-  of_best.seed += static_cast<std::uint64_t>(spread_of(separation.free_energies).best);
+  of_best.seed += static_cast<std::uint64_t>(separation.winner);
   save_model(folder.file("model.h5"), {separation.fit.state, of_best, GSC_VERSION});
   if (settings.separate.csv) write_csv(folder, separation);
   if (rate > 0) write_sounds(folder, separation.sources, rate);

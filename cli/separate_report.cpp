@@ -6,32 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "learning_report.h"
 #include "metrics.h"
 #include "progress.h"
+#include "starts.h"
 
 namespace gsc::cli {
-
-Spread spread_of(const std::vector<double>& free_energies) {
-  Spread spread;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  double best = -kInfinity, worst = kInfinity;
-  for (std::size_t i = 0; i < free_energies.size(); ++i) {
-    const double value = free_energies[i];
-    if (std::isnan(value)) {
-      ++spread.failed;
-      continue;
-    }
-    if (value > best) spread.best = static_cast<Index>(i);
-    best = std::max(best, value);
-    worst = std::min(worst, value);
-  }
-  spread.range = best - worst;
-  spread.near = std::count_if(free_energies.begin(), free_energies.end(), [&](double f) { return f > best - 1; });
-  return spread;
-}
 
 Score score_of(const Truth& truth, const Separation& separation) {
   Score score;
@@ -47,17 +28,7 @@ Score score_of(const Truth& truth, const Separation& separation) {
 }
 
 std::string separate_summary(const Separation& separation, double samples) {
-  const std::vector<double>& free_energies = separation.free_energies;
-  const Spread spread = spread_of(free_energies);
-  std::string text = fit_summary(separation.fit, samples);
-  if (free_energies.size() > 1)
-    text += fmt::format(
-        "\n  starts          {} of {} within 1 of the best free energy (start {}); the worst is {:.4g} below",
-        spread.near, free_energies.size(), spread.best + 1, spread.range);
-  if (spread.failed > 0)
-    text += fmt::format("\n  note            {} of {} starts left the range of the arithmetic and do not count",
-                        spread.failed, free_energies.size());
-  return text;
+  return fit_summary(separation.fit, samples) + starts_text(separation.free_energies, separation.winner);
 }
 
 std::string score_text(const Score& score) {
@@ -75,10 +46,7 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
   Json json = fit_metrics(settings, data, separation.fit);
   json["command"] = "separate";
   json["options"] = options_json(kSeparate, settings);
-  const Spread spread = spread_of(separation.free_energies);
-  json["best_seed"] = settings.fit.seed + static_cast<std::uint64_t>(spread.best);
-  json["free_energies"] = separation.free_energies;  // NaN, of a start that failed, is written as null
-  json["spread"] = spread.range;
+  add_starts(json, settings.fit.seed, separation.free_energies, separation.winner);
   if (!score) return json;
   json["amari"] = score->amari ? Json(*score->amari) : Json();
   json["correlations"] = Json::array();
@@ -117,13 +85,7 @@ void write_separation_report(const std::string& path, const Settings& settings, 
   FitState of_channels = separation.fit.state;
   of_channels.model.W = separation.mixing;
   add_model(report, of_channels, {});
-  std::vector<std::vector<std::string>> starts;
-  for (std::size_t i = 0; i < separation.free_energies.size(); ++i)
-    starts.push_back(
-        {fmt::format("{}", settings.fit.seed + i),
-         std::isnan(separation.free_energies[i]) ? "failed" : fmt::format("{:.9g}", separation.free_energies[i])});
-  report.add_heading("Starts");
-  report.add_table({"seed", "free energy"}, starts);
+  add_starts(report, settings.fit.seed, separation.free_energies);
   add_options(report, options_json(kSeparate, settings));
   report.write(path);
 }

@@ -13,15 +13,6 @@
 
 namespace gsc::cli {
 
-/// How the starts compare.
-struct Spread {
-  Index best = 0;    ///< which start
-  double range = 0;  ///< best minus worst free energy
-  Index near = 0;    ///< starts within 1 of the best: a likelihood ratio below e
-  Index failed = 0;  ///< starts that left the range of the arithmetic
-};
-Spread spread_of(const std::vector<double>& free_energies);
-
 /// What is known in an experiment.
 struct Truth {
   Matrix sources, mixing;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/generate.h>
 #include <gsc/metrics.h>
+#include <gsc/restarts.h>
 #include <gsc/separate.h>
 
 #include <algorithm>
@@ -90,7 +91,7 @@ class Consistency final : public Experiment {
     options.tolerance = 0;
     options.seed = settings["seed"].get<std::uint64_t>();
     const MatrixData first(data.values().topRows(std::min(points, settings["start_points"].get<Index>())));
-    const Model start = fit_restarts(first, options, settings["starts"].get<int>()).model();
+    const Model start = fit_restarts(first, options, settings["starts"].get<int>()).best.model();
 
     options.inference.method = method;
     options.iterations = settings["iterations"].get<int>();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/generate.h>
 #include <gsc/metrics.h>
+#include <gsc/restarts.h>
 #include <gsc/separate.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ Json run_separation(const Json& settings, const Request& request) {
   FitOptions options = separation_options(settings, sources.rows());
   options.seed = random();
   const FitResult fit =
-      fit_restarts(MatrixData(mixture.transpose(), "the mixture"), options, settings.value("starts", 1));
+      fit_restarts(MatrixData(mixture.transpose(), "the mixture"), options, settings.value("starts", 1)).best;
   return {
       {"amari", amari_of(fit.model().W, mixing)}, {"free_energy", fit.last().free_energy}, {"points", mixture.cols()},
       {"noise_std", fit.last().noise_std},        {"rescues", fit.state.rescues.total()},  {"seconds", fit.seconds}};

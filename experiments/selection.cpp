@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gsc/generate.h>
+#include <gsc/restarts.h>
 #include <gsc/separate.h>
 
 #include <algorithm>
@@ -66,7 +67,7 @@ class SelectionQuality final : public Experiment {
     options.seed = settings["seed"].get<std::uint64_t>();
     // The paper has one start. With several, ranked by free energy, nearly all bars are found nearly always, and Q is
     // about the truncation and not about luck.
-    const FitResult learned = fit_restarts(data, options, settings["starts"].get<int>());
+    const FitResult learned = fit_restarts(data, options, settings["starts"].get<int>()).best;
 
     // No choice of candidates can do better than to take all: what is left out then has more than gamma active.
     InferenceOptions all_candidates = options.inference;

@@ -123,6 +123,44 @@ TEST_F(Cli, EveryOptionOfTheLibraryIsAFlagAndInTheMetrics) {
   }
 }
 
+TEST_F(Cli, FitFromSeveralStarts) {
+  make_bars();
+  const Words common = {"fit", "bars.npy", "-o", "best.h5", "--latents", "5", "--iterations", "6", "--seed", "7"};
+  Words several = common;
+  several.insert(several.end(), {"--restarts", "3", "--metrics", "m.json", "--report", "page.html"});
+  const ProgramResult result = done(several, {.terminal = true});  // where progress is shown at once
+  for (const char* part : {"3 starts", "of at most 18 iterations", "of 3 within 1 of the best free energy"})
+    EXPECT_NE(result.err.find(part), std::string::npos) << part << " in\n" << result.err;
+  const Json metrics = json("m.json");
+  const auto energies = metrics["free_energies"].get<std::vector<double>>();
+  ASSERT_EQ(energies.size(), 3u);
+  const auto best = std::max_element(energies.begin(), energies.end());
+  EXPECT_EQ(metrics["free_energy"], *best);
+  EXPECT_EQ(metrics["seed"], 7);
+  EXPECT_EQ(metrics["best_seed"], 7 + (best - energies.begin()));
+  EXPECT_NE(read_file(path("page.html")).find("Starts"), std::string::npos);
+  const ModelFile file = load_model(path("best.h5"));
+  EXPECT_EQ(file.options->seed, metrics["best_seed"]);
+
+  // The same as that start alone, on one thread as each of them.
+  Words alone = common;
+  alone.insert(alone.end(), {"-o", "alone.h5", "--threads", "1", "--metrics", "alone.json", "--seed",
+                             std::to_string(file.options->seed)});
+  done(alone);
+  EXPECT_EQ(load_model(path("alone.h5")).state.model.W, file.state.model.W);
+  EXPECT_EQ(json("alone.json")["free_energies"], Json::array({*best}));
+
+  for (const char* name : {"checkpoint", "resume"}) {
+    Words both = several;
+    both.insert(both.end(), {std::string("--") + name, "best.h5"});
+    fails(2, both, {std::string(name) + " ", "restarts is 3; leave one of them out"});
+  }
+  Words model = several;
+  model.insert(model.end(), {"--init", "alone.h5"});
+  fails(2, model, {"init is a model, from which all starts would be the same", "restarts is 3"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--restarts", "0"}, {"restarts is 0", "at least 1"});
+}
+
 TEST_F(Cli, FitInferSampleInfo) {
   done({"sample", "--generator", "bars", "--latents", "10", "-n", "400", "-o", "bars.npz", "--with-latents",
         "--save-model", "truth.h5"});

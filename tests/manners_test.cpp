@@ -4,6 +4,7 @@
 #include <cblas.h>
 #include <fcntl.h>
 #include <gsc/denoise.h>
+#include <gsc/restarts.h>
 #include <gsc/separate.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -286,7 +287,7 @@ TEST_F(Manners, FitRestartsAndSeparate) {
   const MatrixData data = example_data(300);
   FitOptions options = options_of(Method::exact);
   options.init = Init::random;
-  expect_manners("fit_restarts", [&] { return fit_restarts(data, options, 4).model().W; });
+  expect_manners("fit_restarts", [&] { return fit_restarts(data, options, 4).best.model().W; });
   SeparateOptions separation;
   separation.fit.iterations = 4;
   separation.restarts = 3;
@@ -354,7 +355,8 @@ TEST_F(Manners, CallsThatThrow) {
         "infer", [&] { return infer(model, narrow, options.inference).mean; }, true);
   }
   expect_manners(
-      "fit_restarts", [&] { return fit_restarts(FailingData(data), options_of(Method::exact), 3).model().W; }, true);
+      "fit_restarts", [&] { return fit_restarts(FailingData(data), options_of(Method::exact), 3).best.model().W; },
+      true);
   expect_manners(
       "separate", [&] { return separate(Matrix::Ones(3, 50), {}).mixing; }, true);
   Picture flat = example_picture();

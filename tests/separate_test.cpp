@@ -1,4 +1,4 @@
-// Source separation: restarts, recovery of known sources, which source is which.
+// Source separation: recovery of known sources, which source is which.
 
 #include <gsc/metrics.h>
 #include <gsc/separate.h>
@@ -143,101 +143,6 @@ TEST(Separate, RefusesWhatCannotBeSeparated) {
   Matrix mixture = Matrix::Random(2, 100);
   mixture(1, 7) = std::numeric_limits<double>::quiet_NaN();
   refused(mixture, {"channel 2 of the mixture is NaN at sample 7", "remove or replace"});
-}
-
-class Restarts : public ::testing::Test {
- protected:
-  Restarts() : data_((mixing(3) * laplace(3, 300, 3)).transpose()) {
-    options_ = resolved(SeparateOptions(), 3);
-    options_.iterations = 30;
-    options_.seed = 11;
-  }
-  MatrixData data_;
-  FitOptions options_;
-};
-
-TEST_F(Restarts, TheBestWinsWhateverTheNumberOfThreads) {
-  std::vector<double> energies[2];
-  FitResult results[2];
-  for (const int i : {0, 1}) {
-    options_.inference.threads = i + 1;
-    results[i] = fit_restarts(data_, options_, 5, &energies[i]);
-  }
-  EXPECT_EQ(energies[0], energies[1]);
-  EXPECT_EQ(results[0].model().W, results[1].model().W);
-  EXPECT_EQ(results[0].last().free_energy, *std::max_element(energies[0].begin(), energies[0].end()));
-  ASSERT_EQ(energies[0].size(), 5u);
-  options_.inference.threads = 1;
-  for (const std::uint64_t i : {0, 1, 2, 3, 4}) {
-    FitOptions single = options_;
-    single.seed = 11 + i;
-    EXPECT_EQ(fit(data_, single).last().free_energy, energies[0][i]) << "start " << i;
-  }
-}
-
-/// Counts, and would be damaged by two calls at a time (which the thread sanitizer or the counts would show).
-class Counter final : public Observer {
- public:
-  explicit Counter(int stop_after = 1 << 30) : stop_after_(stop_after) {}
-  void on_iteration(const FitState&) override { ++rows; }
-  bool stop_requested() override { return rows >= stop_after_; }
-  int rows = 0;
-
- private:
-  int stop_after_;
-};
-
-TEST_F(Restarts, ObserverSeesEveryRowAndCanStop) {
-  options_.tolerance = 0;
-  options_.inference.threads = 2;
-  Counter all;
-  EXPECT_EQ(fit_restarts(data_, options_, 4, nullptr, &all).reason, StopReason::iterations);
-  EXPECT_EQ(all.rows, 4 * 31);
-
-  Counter some(40);
-  std::vector<double> energies;
-  EXPECT_EQ(fit_restarts(data_, options_, 4, &energies, &some).reason, StopReason::interrupted);
-  EXPECT_LT(some.rows, 45);
-  ASSERT_EQ(energies.size(), 4u);
-  EXPECT_TRUE(std::isnan(energies[3])) << "the last start was never begun";
-
-  Counter none(0);
-  expect_error<Interrupted>([&] { fit_restarts(data_, options_, 4, nullptr, &none); },
-                            {"interrupted before the first iteration"});
-}
-
-TEST_F(Restarts, ErrorsOfAllStartsAreReported) {
-  expect_error<UsageError>([&] { fit_restarts(data_, options_, 0); }, {"restarts is 0", "at least 1"});
-  expect_error<Error>([&] { fit_restarts(MatrixData(Matrix::Ones(10, 3), "ones"), options_, 3); },
-                      {"ones: all rows are equal", "nothing to learn"});
-}
-
-/// Bad for the starts that pick it up: reads fail when row 0 is asked for the given time.
-class FailingOnce final : public Data {
- public:
-  explicit FailingOnce(const Data& data) : data_(data) {}
-  Index rows() const override { return data_.rows(); }
-  Index cols() const override { return data_.cols(); }
-  void read(Index first, Eigen::Ref<Matrix> block) const override {
-    if (++reads_ == 30) throw Error("out of range");
-    data_.read(first, block);
-  }
-
- private:
-  const Data& data_;
-  mutable int reads_ = 0;
-};
-
-TEST_F(Restarts, AStartThatFailsIsSkipped) {
-  options_.inference.threads = 1;
-  options_.tolerance = 0;
-  std::vector<double> whole, energies;
-  fit_restarts(data_, options_, 3, &whole);
-  const FitResult result = fit_restarts(FailingOnce(data_), options_, 3, &energies);
-  EXPECT_EQ(std::count_if(energies.begin(), energies.end(), [](double f) { return std::isnan(f); }), 1);
-  EXPECT_TRUE(std::isnan(energies[0]));
-  EXPECT_EQ(result.last().free_energy, std::max(whole[1], whole[2]));
-  EXPECT_EQ(result.reason, StopReason::iterations);
 }
 
 TEST(MatchSources, FindsOrderAndIgnoresSign) {

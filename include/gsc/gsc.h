@@ -6,5 +6,7 @@
 #include <gsc/generate.h>
 #include <gsc/inference.h>
 #include <gsc/model.h>
+#include <gsc/option_list.h>
+#include <gsc/restarts.h>
 #include <gsc/team.h>
 #include <gsc/types.h>

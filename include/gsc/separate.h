@@ -25,6 +25,7 @@ struct Separation {
   FitResult fit;                      ///< of the best start; with whiten the model is about those channels
   Matrix mixing;                      ///< channels x latents, for the mixture as it was given
   Matrix sources;                     ///< latents x samples, posterior means of s.z
+  int winner = 0;                     ///< which start that is, from 0; its seed is fit.seed + winner
   std::vector<double> free_energies;  ///< of all starts
 };
 
@@ -36,11 +37,6 @@ Vector normalise(Matrix& rows, const std::string& row_name = "channel");
 
 /// mixture: channels x samples.
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
-
-/// The best of several starts, run in parallel; `seeds` options.seed, options.seed + 1, ... In a team, whose ranks must
-/// all have the data, every rank runs some of them; a single start is shared by rows.
-FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts,
-                       std::vector<double>* free_energies = nullptr, Observer* observer = nullptr);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -1,5 +1,6 @@
 // Blind source separation: learn x = W (s.z) + noise from the mixture, then take the posterior means of s.z.
 
+#include <gsc/restarts.h>
 #include <gsc/separate.h>
 
 #include <algorithm>
@@ -103,7 +104,10 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   const MatrixData data(channels.transpose(), "the mixture");
 
   Separation separation;
-  separation.fit = fit_restarts(data, single, options.restarts, &separation.free_energies, observer);
+  Restarts starts = fit_restarts(data, single, options.restarts, observer);
+  separation.fit = std::move(starts.best);
+  separation.winner = starts.winner;
+  separation.free_energies = std::move(starts.free_energies);
   if (separation.fit.reason == StopReason::interrupted) return separation;
   separation.mixing = undo * separation.fit.model().W;
   // One pass after hundreds: on one thread, so that the bits do not depend on how many there are.

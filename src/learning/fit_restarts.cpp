@@ -1,7 +1,7 @@
 // Several random starts side by side, on the threads of this process and on the ranks of a team. Each runs on one
 // thread, so its bits do not depend on how many run at a time.
 
-#include <gsc/separate.h>
+#include <gsc/restarts.h>
 
 #include <algorithm>
 #include <cmath>
@@ -46,8 +46,6 @@ struct Start {
 
 Start run(const Data& data, const FitOptions& options, Observer& observer) {
   Start start;
-  start.result.reason = StopReason::interrupted;
-  if (observer.stop_requested()) return start;
   try {
     start.result = fit(data, options, &observer);
   } catch (const Error&) {
@@ -104,45 +102,66 @@ void share_outcomes(Team& team, std::vector<Start>& starts) {
   }
 }
 
-}  // namespace
-
-FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts, std::vector<double>* free_energies,
-                       Observer* observer) {
-  const NumericScope scope;
-  options.validate();
-  if (restarts < 1) throw UsageError("restarts is " + std::to_string(restarts) + "; it must be at least 1");
-  Team& team = *options.sharing.team;
-  if (restarts == 1 && !team.alone()) {  // the ranks share the rows of the one start
-    FitResult result = fit(data, options, observer);
-    if (result.state.history.empty()) throw Interrupted("interrupted before the first iteration");
-    if (free_energies != nullptr) *free_energies = {result.last().free_energy};
-    return result;
+/// All ranks work on one start after the other.
+std::vector<Start> one_by_one(const Data& data, const FitOptions& options, int restarts, Observer& observer) {
+  std::vector<Start> starts(static_cast<std::size_t>(restarts));
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    FitOptions single = options;
+    single.seed = options.seed + i;
+    starts[i] = run(data, single, observer);
+    if (starts[i].fatal) std::rethrow_exception(starts[i].fatal);
+    if (!starts[i].error && starts[i].result.reason == StopReason::interrupted) break;  // on all ranks, or on none
   }
-  SharedObserver shared(observer);
+  return starts;
+}
+
+std::vector<Start> side_by_side(const Data& data, const FitOptions& options, int restarts, Observer& observer) {
+  Team& team = *options.sharing.team;
   std::vector<Start> starts(static_cast<std::size_t>(restarts));
   const int threads = std::min(thread_count(options.inference.threads), restarts);
   together(team, [&] {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (std::size_t i = 0; i < starts.size(); ++i) {
       if (!is_mine(team, i)) continue;
+      starts[i].result.reason = StopReason::interrupted;
+      if (observer.stop_requested()) continue;
       FitOptions single = options;
       single.inference.threads = 1;
       single.sharing = {};
       single.sharing.partition = options.sharing.partition;
       single.seed = options.seed + i;
-      starts[i] = run(data, single, shared);
+      starts[i] = run(data, single, observer);
     }
     for (const Start& start : starts)
       if (start.fatal) std::rethrow_exception(start.fatal);
   });
   share_outcomes(team, starts);
+  return starts;
+}
 
-  if (free_energies != nullptr) {
-    free_energies->clear();
-    for (const Start& start : starts)
-      free_energies->push_back(start.has_row() ? start.result.last().free_energy
-                                               : std::numeric_limits<double>::quiet_NaN());
-  }
+/// Gives all ranks the result of the start that one of them has run.
+void share_winner(Team& team, Start& best, std::size_t winner) {
+  Packer packer;
+  if (is_mine(team, winner)) packer << best.result;
+  const Bytes bytes = team.broadcast(packer.take(), static_cast<int>(winner % static_cast<std::size_t>(team.size())));
+  if (!is_mine(team, winner)) best.result = Unpacker(bytes).next<FitResult>();
+}
+
+}  // namespace
+
+Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts, Observer* observer) {
+  const NumericScope scope;
+  options.validate();
+  if (restarts < 1) throw UsageError("restarts is " + std::to_string(restarts) + "; it must be at least 1");
+  Team& team = *options.sharing.team;
+  SharedObserver shared(observer);
+  const bool rows_are_shared = !team.alone() && (restarts == 1 || data.root_only());
+  std::vector<Start> starts =
+      rows_are_shared ? one_by_one(data, options, restarts, shared) : side_by_side(data, options, restarts, shared);
+  Restarts result;
+  for (const Start& start : starts)
+    result.free_energies.push_back(start.has_row() ? start.result.last().free_energy
+                                                   : std::numeric_limits<double>::quiet_NaN());
   const auto best = best_of(starts);
   if (best == starts.end()) {
     for (const Start& start : starts)
@@ -150,15 +169,31 @@ FitResult fit_restarts(const Data& data, const FitOptions& options, int restarts
     throw Interrupted("interrupted before the first iteration");
   }
   const auto winner = static_cast<std::size_t>(best - starts.begin());
-  Packer packer;
-  if (is_mine(team, winner)) packer << best->result;
-  const Bytes bytes = team.broadcast(packer.take(), static_cast<int>(winner % static_cast<std::size_t>(team.size())));
-  if (!is_mine(team, winner)) best->result = Unpacker(bytes).next<FitResult>();
+  if (!rows_are_shared) share_winner(team, *best, winner);
   // The best of some is not the best of all: an interrupted search says so.
   if (std::any_of(starts.begin(), starts.end(),
                   [](const Start& start) { return !start.error && start.result.reason == StopReason::interrupted; }))
     best->result.reason = StopReason::interrupted;
-  return std::move(best->result);
+  result.winner = static_cast<int>(winner);
+  result.best = std::move(best->result);
+  return result;
+}
+
+StartsSummary compare_starts(const std::vector<double>& free_energies) {
+  StartsSummary summary;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double best = -kInfinity, worst = kInfinity;
+  for (const double value : free_energies) {
+    if (std::isnan(value)) {
+      ++summary.failed;
+      continue;
+    }
+    best = std::max(best, value);
+    worst = std::min(worst, value);
+  }
+  summary.range = best - worst;
+  summary.near = std::count_if(free_energies.begin(), free_energies.end(), [&](double f) { return f > best - 1; });
+  return summary;
 }
 
 }  // namespace gsc

@@ -1,0 +1,60 @@
+#include "starts.h"
+
+#include <fmt/format.h>
+#include <gsc/restarts.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "interrupts.h"
+
+namespace gsc::cli {
+
+void StartsObserver::on_iteration(const FitState& state) {
+  const IterationReport& row = state.history.back();
+  if (row.iteration == 0)
+    ++begun_;
+  else
+    ++done_;
+  best_ = begun_ == 1 && row.iteration == 0 ? row.free_energy : std::max(best_, row.free_energy);
+  const double all = static_cast<double>(starts_) * iterations_;
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const std::string left =
+      done_ > 0 ? fmt::format(", at most {} left", duration_text(seconds * (all - done_) / done_)) : "";
+  progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best free energy {:.9g}", begun_,
+                             starts_, done_, all, left, best_),
+                 std::chrono::seconds(5));
+}
+
+bool StartsObserver::stop_requested() { return interrupted(); }
+
+std::string starts_text(const std::vector<double>& free_energies, int winner) {
+  const StartsSummary summary = compare_starts(free_energies);
+  std::string text;
+  if (free_energies.size() > 1)
+    text += fmt::format(
+        "\n  starts          {} of {} within 1 of the best free energy (start {}); the worst is {:.4g} below",
+        summary.near, free_energies.size(), winner + 1, summary.range);
+  if (summary.failed > 0)
+    text += fmt::format("\n  note            {} of {} starts left the range of the arithmetic and do not count",
+                        summary.failed, free_energies.size());
+  return text;
+}
+
+void add_starts(Json& metrics, std::uint64_t seed, const std::vector<double>& free_energies, int winner) {
+  metrics["best_seed"] = seed + static_cast<std::uint64_t>(winner);
+  metrics["free_energies"] = free_energies;  // NaN, of a start that failed, is written as null
+  metrics["spread"] = compare_starts(free_energies).range;
+}
+
+void add_starts(Report& report, std::uint64_t seed, const std::vector<double>& free_energies) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < free_energies.size(); ++i)
+    rows.push_back({fmt::format("{}", seed + i),
+                    std::isnan(free_energies[i]) ? "failed" : fmt::format("{:.9g}", free_energies[i])});
+  report.add_heading("Starts");
+  report.add_table({"seed", "free energy"}, rows);
+}
+
+}  // namespace gsc::cli

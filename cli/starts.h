@@ -1,0 +1,42 @@
+#pragma once
+// Learning from several starts, in gsc fit and gsc separate: progress, and what is told of it.
+
+#include <gsc/fit.h>
+#include <gsc/report.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "progress.h"
+
+namespace gsc::cli {
+
+/// One line for all starts, which run side by side; stops them on Ctrl-C.
+class StartsObserver final : public Observer {
+ public:
+  StartsObserver(int starts, int iterations, ProgressLine& progress)
+      : starts_(starts), iterations_(iterations), progress_(progress) {}
+  void on_iteration(const FitState& state) override;
+  bool stop_requested() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  int starts_, iterations_;
+  ProgressLine& progress_;
+  Clock::time_point start_ = Clock::now();
+  int begun_ = 0;
+  double done_ = 0, best_ = 0;
+};
+
+/// Lines for below fit_summary(); nothing to say of a single start.
+std::string starts_text(const std::vector<double>& free_energies, int winner);
+
+/// best_seed, free_energies and spread. `seed` is that of the first start.
+void add_starts(Json& metrics, std::uint64_t seed, const std::vector<double>& free_energies, int winner);
+
+/// A table of the starts.
+void add_starts(Report& report, std::uint64_t seed, const std::vector<double>& free_energies);
+
+}  // namespace gsc::cli

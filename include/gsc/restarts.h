@@ -1,0 +1,32 @@
+#pragma once
+// Learning from several starts, of which the best is kept.
+
+#include <gsc/fit.h>
+
+#include <vector>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+struct Restarts {
+  FitResult best;
+  int winner = 0;                     ///< the start it is of, from 0; its seed is options.seed + winner
+  std::vector<double> free_energies;  ///< of all starts; NaN of one that failed or was never begun
+};
+
+/// The best of several starts with the seeds options.seed, options.seed + 1, ..., by its free energy. They run side by
+/// side, one thread each, so that their bits do not depend on how many threads there are. In a team every rank runs
+/// some of them; a single start, or data that only the root holds, is shared by rows. Starts that fail do not count
+/// unless all do.
+Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts, Observer* observer = nullptr);
+
+/// How the starts of one fit compare.
+struct StartsSummary {
+  double range = 0;  ///< best minus worst free energy
+  Index near = 0;    ///< starts within 1 of the best: a likelihood ratio below e
+  Index failed = 0;  ///< starts without a free energy
+};
+StartsSummary compare_starts(const std::vector<double>& free_energies);
+
+#pragma GCC visibility pop
+}  // namespace gsc
