@@ -27,6 +27,7 @@ MatrixData data_of(const Problem& problem) {
 
 FitResult learn(const Problem& problem, const Data& data, Team& team, Partition partition, int iterations) {
   FitOptions options;
+  options.intercept = Intercept::none;
   options.latents = problem.latents;
   options.inference.candidates = problem.candidates;
   options.inference.max_active = problem.max_active;

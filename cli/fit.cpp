@@ -31,6 +31,8 @@ class FitObserver final : public Observer {
       checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every);
   }
 
+  void on_note(const std::string& note) override { progress_.say(note); }
+
   void on_iteration(const FitState& state) override {
     progress_.show(iteration_text(state, settings_.fit, progress_.live()));
     if (!checkpoint_) return;

@@ -170,6 +170,7 @@ Rows make_table() {
       listed("latents", kSample, kModel)
           .says("with --generator: how many basis functions (even for bars)")
           .left_out("10"),
+      listed("intercept", kFit | kSeparate | kCompare, kModel),
       listed("noise", kFit | kSeparate | kCompare, kModel),
       listed("slab", kFit | kSeparate | kCompare, kModel),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
@@ -208,6 +209,10 @@ Rows make_table() {
           .says("EM iterations")
           .left_out("by --quality"),
       listed("iterations", kSeparate, kLearning).says("most EM iterations of each start").left_out("350"),
+      listed("batch", kFit, kLearning),
+      listed("polish", kFit, kLearning),
+      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch),
+      listed("polish", kDenoise, kLearning, denoise, chosen, &O::polish),
       listed("tolerance", kFit | kSeparate | kCompare, kLearning),
       listed("noise-update", kFit, kLearning),
       listed("slab-update", kFit, kLearning),

@@ -18,6 +18,7 @@ class StartsObserver final : public Observer {
  public:
   StartsObserver(int starts, int iterations, ProgressLine& progress)
       : starts_(starts), iterations_(iterations), progress_(progress) {}
+  void on_note(const std::string& note) override { progress_.say(note); }
   void on_iteration(const FitState& state) override;
   bool stop_requested() override;
 

@@ -83,6 +83,7 @@ class Consistency final : public Experiment {
 
     const auto method = word<Method>(settings, "method");
     FitOptions options;
+    options.intercept = Intercept::none;
     options.latents = kLatents;
     options.inference.candidates = options.inference.max_active = settings["truncation"].get<Index>();
     options.inference.precision = word<Precision>(settings, "precision");

@@ -55,6 +55,8 @@ class Directions final : public Experiment {
     const MatrixData data(superposition(W, prior, 1, settings["points"].get<Index>(), random), "superposition");
 
     FitOptions options;
+
+    options.intercept = Intercept::none;
     options.latents = latents;
     options.inference.method = word<Method>(settings, "method");
     options.inference.candidates = options.inference.max_active = settings["truncation"].get<Index>();

@@ -38,6 +38,7 @@ Matrix mixture_of(const Matrix& mixing, const Matrix& sources) { return mixing *
 
 FitOptions separation_options(const Json& settings, Index latents) {
   FitOptions options;
+  options.intercept = Intercept::none;
   options.latents = latents;
   options.init = Init::random;
   options.iterations = settings.at("iterations");

@@ -98,6 +98,7 @@ class PosteriorMass final : public Experiment {
     const Matrix mixing = mixing_matrix(sources.rows(), 0, random);
     const MatrixData data(mixture_of(mixing, sources).transpose(), "the mixture");
     FitOptions options;
+    options.intercept = Intercept::none;
     options.latents = sources.rows();
     options.inference.method = word<Method>(settings, "method");
     options.inference.threads = 1;

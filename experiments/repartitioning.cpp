@@ -56,6 +56,7 @@ class Repartitioning final : public Experiment {
     // The paper does not say what the data was; drawn from the model, two latents active on average.
     const MatrixData data(sparse_data({kDimensions, kLatents, 2, 0.1}, settings["points"], random));
     FitOptions options;
+    options.intercept = Intercept::none;
     options.latents = settings["latents"];
     options.inference.candidates = settings["candidates"];
     options.inference.max_active = settings["max_active"];

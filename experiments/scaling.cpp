@@ -51,6 +51,7 @@ class Scaling final : public Experiment {
     // Like picture patches: sparse, overcomplete, noise as strong as a component.
     const MatrixData data(sparse_data({kDimensions, kGenerating, 4, 0.5}, settings["points"], random));
     FitOptions options;
+    options.intercept = Intercept::none;
     options.latents = settings["latents"];
     options.inference.candidates = settings["candidates"];
     options.inference.max_active = settings["max_active"];

@@ -56,6 +56,8 @@ class SelectionQuality final : public Experiment {
     const MatrixData data(drawn.data, "bars");
 
     FitOptions options;
+
+    options.intercept = Intercept::none;
     options.latents = generating.latents();
     options.inference.candidates = settings["candidates"].get<Index>();
     options.inference.max_active = settings["max_active"].get<Index>();

@@ -87,7 +87,10 @@ TEST(SameModelToo, WithFewerRowsThanRanks) {
       FitOptions options = options_of(problem);
       options.noise = knobs.noise;
       options.slab = knobs.slab;
-      if (knobs.noise != NoiseType::full) options.noise_update = Update::paper;  // has sums of its own
+      if (knobs.noise != NoiseType::full) {
+        options.noise_update = Update::paper;  // has sums of its own
+        options.intercept = Intercept::mean;
+      }
       options.iterations = 2;
       const Model start = model_of(problem, knobs);
       const FitResult expected = fit(data, options, nullptr, start);

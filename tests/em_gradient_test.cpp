@@ -27,7 +27,7 @@ struct Direction {
 
 /// Fisher's identity, dF = sum <d log p(y, s, z)>, written out with P = Sigma^-1 and
 /// R = YY - W YZ' - YZ W' + W ZZ W' = sum <(y - W(s.z))(y - W(s.z))'>:
-///   dW = P (YZ - W ZZ)       dlogit(pi) = s - N pi       dSigma = 1/2 (P R P - N P)
+///   dW = P (YZ - W ZZ)       db = P (y - W m)       dlogit(pi) = s - N pi       dSigma = 1/2 (P R P - N P)
 ///   diagonal slab: dmu = (m - s mu) / psi      dpsi = -1/2 s/psi + 1/2 (ZZ_hh - 2 mu m + s mu^2) / psi^2
 ///   full slab:     dmu = sum E[lambda]         dPsi = T / 2
 std::vector<Direction> directions(const Model& model, const Statistics& sums) {
@@ -40,6 +40,10 @@ std::vector<Direction> directions(const Model& model, const Statistics& sums) {
         {std::string(name) + "(" + std::to_string(i) + "," + std::to_string(j) + ")", std::move(move), slope, slab});
   };
 
+  if (model.intercept.size() > 0) {
+    const Matrix db = model.noise.solve(sums.y - model.W * sums.m);
+    for (Index d = 0; d < D; ++d) add("b", d, 0, db(d, 0), [=](Parameters& theta, Real step) { theta.b[d] += step; });
+  }
   const Matrix dW = model.noise.solve(sums.YZ - model.W * sums.ZZ);
   for (Index d = 0; d < D; ++d) {
     for (Index h = 0; h < H; ++h) {
@@ -158,7 +162,9 @@ TEST_P(Gradient, StatisticsAreTheGradientOfTheFreeEnergy) {
 
 TEST_P(Gradient, MStepMaximisesTheExpectedLogJoint) {
   const Model model = random_model(GetParam(), 13);
-  const Matrix data = random_data(random_model(GetParam(), 14), 41, 15);
+  Model other = random_model(GetParam(), 14);
+  if (GetParam().intercept) other.intercept = model.intercept.array() + 0.3;  // near enough for all latents to be used
+  const Matrix data = random_data(other, 41, 15);
   for (const InferenceOptions& options : {truncated(2, 2), exact()}) {
     const Posterior candidates = infer(model, MatrixData(data), options, {.candidates = true});
     const auto states = states_from(candidates, 3, options.method == Method::exact ? 3 : 2);
@@ -266,6 +272,7 @@ TEST_P(Gradient, ConvergesToAStationaryPoint) {
   options.inference = exact();
   options.noise = knobs.noise;
   options.slab = knobs.slab;
+  options.intercept = knobs.intercept ? Intercept::learned : Intercept::none;
   options.iterations = 4000;
   options.tolerance = 0;
   const FitResult result = fit(MatrixData(data), options, nullptr, truth);

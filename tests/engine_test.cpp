@@ -37,6 +37,7 @@ class EnumerationEngine final : public Engine {
     result.free_energy = static_cast<double>(sums.free_energy);
     result.s = sums.s.cast<double>();
     result.m = sums.m.cast<double>();
+    if (model.intercept.size() > 0) result.y = sums.y.cast<double>();
     result.YZ = sums.YZ.cast<double>();
     result.ZZ = sums.ZZ.cast<double>();
     const Matrix YY = sums.YY.cast<double>();

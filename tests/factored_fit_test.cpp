@@ -160,6 +160,7 @@ std::vector<Direction> directions(const FactoredParameters& theta, const Setting
     all.push_back({"pi" + latent,
                    [=](FactoredParameters& at, Real step) { at.pi[h] = 1 / (1 + std::exp(-logit(at.pi[h]) - step)); }});
   }
+  for (Index d = 0; d < D; ++d) all.push_back({"b", [=](FactoredParameters& at, Real step) { at.b[d] += step; }});
   if (setting.shared_prior) {
     all.push_back({"v", [](FactoredParameters& at, Real step) { at.v *= std::exp(step); }});
     all.push_back({"pi", [=](FactoredParameters& at, Real step) {

@@ -65,6 +65,7 @@ TEST(FactoredGp, PosteriorAndDivergenceAreThoseOfTheKernel) {
       const Matrix data = random_data(random_model({.dimensions = shape.dimensions, .latents = H}, 91), 70, 92);
       FitOptions options = fit_options({BasisPrior::gp, length, true, noise, SweepOrder::fixed}, H, 3);
       options.factored.shape = shape.given;
+      options.intercept = Intercept::none;
       Recorder recorder;
       fit(MatrixData(data), options, &recorder);
       ASSERT_EQ(recorder.states.size(), 4U);

@@ -20,6 +20,7 @@ void FactoredPosterior::set_logit(Index h, Real logit) {
 FactoredParameters::FactoredParameters(const gsc::Model& model)
     : W(model.W.cast<Real>()),
       V(Matrix::Zero(W.rows(), W.cols())),
+      b(model.intercept.size() > 0 ? Vector(model.intercept.cast<Real>()) : Vector(Vector::Zero(W.rows()))),
       pi(model.pi.cast<Real>()),
       mu(model.mu.cast<Real>()),
       v(model.slab.variances().cast<Real>()),
@@ -35,7 +36,7 @@ FactoredPosterior FactoredOracle::sweep(const Vector& y, Vector means, const std
     Real precision = 1 / theta_.v[h];
     Real pull = theta_.mu[h] / theta_.v[h];
     for (Index d = 0; d < D; ++d) {
-      Real residual = y[d];
+      Real residual = y[d] - theta_.b[d];
       for (Index other = 0; other < H; ++other) {
         if (other != h) residual -= theta_.W(d, other) * means[other];
       }
@@ -59,7 +60,7 @@ Real FactoredOracle::bound(const Vector& y, const FactoredPosterior& q) const {
   const Vector square = q.square();
   Real bound = 0;
   for (Index d = 0; d < y.size(); ++d) {
-    Real residual = y[d];
+    Real residual = y[d] - theta_.b[d];
     Real spread = 0;
     for (Index h = 0; h < latents(); ++h) {
       const Real w = theta_.W(d, h);
@@ -104,7 +105,7 @@ FactoredSweep sweep(const FactoredOracle& oracle, const gsc::Matrix& data, const
     const Vector start = codes.size() == 0 ? Vector(Vector::Zero(H)) : Vector(codes.col(n).cast<Real>());
     result.points.push_back(oracle.sweep(y, start, order));
     result.means.row(n) = result.points.back().mean().transpose();
-    result.sums.add(y, oracle.moments(y, result.points.back()));
+    result.sums.add(y - oracle.parameters().b, oracle.moments(y, result.points.back()));
   }
   return result;
 }

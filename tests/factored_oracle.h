@@ -29,6 +29,7 @@ struct FactoredPosterior {
 /// A model with independent noise and slab, in long double and free to be perturbed.
 struct FactoredParameters {
   Matrix W, V;       ///< D x H: m and the diagonals of V
+  Vector b;          ///< D
   Vector pi, mu, v;  ///< H
   Vector noise;      ///< D: sigma^2
   explicit FactoredParameters(const gsc::Model& model);

@@ -28,7 +28,8 @@ TEST(Fields, StatisticsAddUpInEveryNumber) {
     for_each_number(statistics, [&](auto& value) { EXPECT_EQ(value, 1001 * ++i); });
     // count, free_energy, clamped_pivots; s and m; YZ; the upper triangle of ZZ; YY; lambda, T and SS.
     const bool full_noise = model.noise.type() == NoiseType::full, full_slab = model.slab.type() == SlabType::full;
-    EXPECT_EQ(numbers, 3 + 3 + 3 + 5 * 3 + 6 + (full_noise ? 15 : 5) + (full_slab ? 3 + 6 + 6 : 0));
+    EXPECT_EQ(numbers,
+              3 + 3 + 3 + 5 * 3 + 6 + (full_noise ? 15 : 5) + (knobs.intercept ? 5 : 0) + (full_slab ? 3 + 6 + 6 : 0));
   }
 }
 
@@ -60,8 +61,9 @@ constexpr std::size_t field_count() {
 }
 
 TEST(Fields, EveryOptionIsListed) {
-  // Structs within count as their fields, a shape as one; inference.mean_products and sharing.team are no options.
-  const std::size_t fields = field_count<FitOptions>() - 3 + (field_count<InferenceOptions>() - 1) +
+  // Structs within count as their fields, a shape as one; inference.mean_products, inference.device and
+  // sharing.team are no options.
+  const std::size_t fields = field_count<FitOptions>() - 3 + (field_count<InferenceOptions>() - 2) +
                              field_count<FactoredOptions>() + (field_count<SharingOptions>() - 1);
   EXPECT_EQ(fit_option_list().size(), fields) << "a field is missing in src/learning/fit_option_list.h";
   EXPECT_EQ(field_count<FactoredOptions::Shape>(), 3U) << "see for_each_attribute() of the model file";

@@ -111,6 +111,9 @@ struct SumSlack {
   Real free_energy = 0, s = 0, m = 0, YZ = 0, ZZ = 0, YY = 0, lambda = 0, T = 0;
 };
 
+/// Of a sum of `count` numbers as large as this, before they cancel: what rounding is relative to.
+Real largest_of(const oracle::Vector& sum, Real count) { return sum.cwiseAbs().maxCoeff() + count; }
+
 void expect_statistics(const Model& model, const oracle::Sums& expected, const Statistics& got,
                        const SumSlack& allowed) {
   EXPECT_EQ(got.count, static_cast<double>(expected.count));
@@ -124,6 +127,10 @@ void expect_statistics(const Model& model, const oracle::Sums& expected, const S
   } else {
     expect_all_close(oracle::Vector(expected.YY.diagonal()), got.YY, allowed.YY, "YY");
   }
+  if (model.intercept.size() > 0)
+    expect_all_close(expected.y, got.y, 1e-12L * largest_of(expected.y, expected.count), "y");
+  else
+    EXPECT_EQ(got.y.size(), 0) << "only an intercept needs it";
   if (model.slab.type() == SlabType::full) {
     expect_all_close(expected.lambda, got.lambda, allowed.lambda, "lambda");
     expect_all_close(expected.T, got.T, allowed.T, "T");
@@ -202,8 +209,8 @@ void expect_brute_force(const Model& model, const Oracle& oracle, const Matrix& 
     expect_all_close(expected.variance, got.variance.row(n).transpose(), variance_slack, "variance");
     expect_states(expected, states, got, n, allowed, tolerance);
 
-    sums.add(y, expected);
-    const Real y_size = y.cwiseAbs().maxCoeff();
+    sums.add(y - oracle.parameters().b, expected);
+    const Real y_size = y.cwiseAbs().maxCoeff() + oracle.parameters().b.cwiseAbs().maxCoeff();
     total.free_energy += log_slack;
     total.s += allowed.s;
     total.m += allowed.m;
@@ -263,6 +270,7 @@ void for_each_array(const Statistics& a, const Statistics& b, const Visit& visit
   visit(a.YZ, b.YZ);
   visit(a.ZZ, b.ZZ);
   visit(a.YY, b.YY);
+  visit(Matrix(a.y), Matrix(b.y));
   visit(Matrix(a.lambda), Matrix(b.lambda));
   visit(a.T, b.T);
   visit(a.SS, b.SS);

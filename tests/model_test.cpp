@@ -156,7 +156,9 @@ TEST(Sample, HasTheMomentsOfTheModel) {
     covariance.diagonal() = model.pi.cwiseProduct(Vector(psi.diagonal()) + model.mu.cwiseAbs2()) - mean.cwiseAbs2();
     const Matrix expected = model.noise.covariance() + model.W * covariance * model.W.transpose();
     const double spread = expected.diagonal().maxCoeff();
-    EXPECT_LT(distance(drawn.data.colwise().mean().transpose(), model.W * mean), error * std::sqrt(spread));
+    Vector centre = model.W * mean;
+    if (model.intercept.size() > 0) centre += model.intercept;
+    EXPECT_LT(distance(drawn.data.colwise().mean().transpose(), centre), error * std::sqrt(spread));
     EXPECT_LT(distance(covariance_of(drawn.data), expected), 3 * error * spread);
 
     EXPECT_TRUE(((drawn.spikes.array() == 0) || (drawn.spikes.array() == 1)).all());

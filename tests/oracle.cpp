@@ -74,6 +74,7 @@ Vector point(const gsc::Matrix& data, Index n) { return data.row(n).transpose().
 
 Parameters::Parameters(const gsc::Model& model)
     : W(model.W.cast<Real>()),
+      b(model.intercept.size() > 0 ? Vector(model.intercept.cast<Real>()) : Vector(Vector::Zero(W.rows()))),
       pi(model.pi.cast<Real>()),
       mu(model.mu.cast<Real>()),
       Psi(model.slab.covariance().cast<Real>()),
@@ -83,6 +84,7 @@ Sums::Sums(Index dimensions, Index latents)
     : s(Vector::Zero(latents)),
       m(s),
       lambda(s),
+      y(Vector::Zero(dimensions)),
       YZ(Matrix::Zero(dimensions, latents)),
       ZZ(Matrix::Zero(latents, latents)),
       YY(Matrix::Zero(dimensions, dimensions)),
@@ -90,15 +92,16 @@ Sums::Sums(Index dimensions, Index latents)
       SS(ZZ),
       T(ZZ) {}
 
-void Sums::add(const Vector& y, const Moments& of) {
+void Sums::add(const Vector& y_less_b, const Moments& of) {
   count += 1;
   free_energy += of.log_sum;
   s += of.s;
   m += of.m;
   lambda += of.lambda;
-  YZ += y * of.m.transpose();
+  y += y_less_b;
+  YZ += y_less_b * of.m.transpose();
   ZZ += of.zz;
-  YY += y * y.transpose();
+  YY += y_less_b * y_less_b.transpose();
   MM += of.m * of.m.transpose();
   SS += of.ss;
   T += of.T;
@@ -116,7 +119,7 @@ const Oracle::Component& Oracle::component(State state) const {
   const Matrix Ws = columns(theta_.W, c.active);
   const Matrix Psi_s = block(theta_.Psi, c.active);
   c.mu = entries(theta_.mu, c.active);
-  c.mean = Ws * c.mu;
+  c.mean = theta_.b + Ws * c.mu;
   c.factor.compute(theta_.Sigma + Ws * Psi_s * Ws.transpose());
   c.log_normalizer = (static_cast<Real>(theta_.W.rows()) * kLog2Pi + log_determinant(c.factor)) / 2;
   if (!c.active.empty()) {
@@ -211,7 +214,7 @@ Sums Oracle::sums(const gsc::Matrix& data, const StatesOfPoint& states) const {
   Sums total(data.cols(), latents());
   for (Index n = 0; n < data.rows(); ++n) {
     const Vector y = point(data, n);
-    total.add(y, moments(y, states(n)));
+    total.add(y - theta_.b, moments(y, states(n)));
   }
   return total;
 }
@@ -228,7 +231,7 @@ Real Oracle::expected_log_joint(const Parameters& theta, const gsc::Matrix& data
       const Real q = std::exp(log_joint(y, state) - log_total);
       const Component& c = component(state);  // of the old parameters: they gave q, kappa and Lambda
       Real expected = -noise_terms / 2;
-      Vector residual = y;
+      Vector residual = y - theta.b;
       if (!c.active.empty()) {
         const Vector kappa = conditional_mean(c, y);
         const Matrix Ws = columns(theta.W, c.active);
@@ -250,7 +253,8 @@ Real Oracle::expected_log_joint(const Parameters& theta, const gsc::Matrix& data
 }
 
 Real Oracle::rounding(const Vector& y, const States& states, Real roundoff) const {
-  const Real data_energy = y.dot(theta_.Sigma.llt().solve(y));
+  const Vector from_b = y.cwiseAbs() + theta_.b.cwiseAbs();  // rounded before they are subtracted
+  const Real data_energy = from_b.dot(theta_.Sigma.llt().solve(from_b));
   Real worst = 0;
   for (State state : states) {
     const Component& c = component(state);

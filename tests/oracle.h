@@ -2,7 +2,7 @@
 // Brute force to judge the engine by: the paper's formulas as printed, one state at a time, with D x D Gaussian
 // densities in long double. Nothing here shares a formula with src/: no reduction to H-sized quantities, no tree.
 //
-//   p(y, s)  = Bernoulli(s; pi) N(y; W_s mu, C_s)          C_s = Sigma + W_s Psi W_s'              eq. EqnJointYS
+//   p(y, s)  = Bernoulli(s; pi) N(y; b + W_s mu, C_s)      C_s = Sigma + W_s Psi W_s'              eq. EqnJointYS
 //   Lambda_s = (W_s' Sigma^-1 W_s + Psi_s^-1)^-1           on the active latents                   eq. EqnAbbreviations
 //   kappa_s  = mu_s + Lambda_s W_s' Sigma^-1 (y - W_s mu)
 //   q(s)     = p(y, s) / sum over K of p(y, s')                                                    eq. EqnETPosterior
@@ -36,7 +36,7 @@ std::vector<Index> active_latents(State state);
 /// A model in long double, free to be perturbed.
 struct Parameters {
   Matrix W;
-  Vector pi, mu;
+  Vector b, pi, mu;
   Matrix Psi, Sigma;
   explicit Parameters(const gsc::Model& model);
 };
@@ -62,10 +62,10 @@ struct Moments {
 /// Sums over data points, named as in gsc::Statistics. MM = sum <s.z><s.z>' is what the paper's noise update needs.
 struct Sums {
   Real count = 0, free_energy = 0;
-  Vector s, m, lambda;
+  Vector s, m, lambda, y;
   Matrix YZ, ZZ, YY, MM, SS, T;
   Sums(Index dimensions, Index latents);
-  void add(const Vector& y, const Moments& of);
+  void add(const Vector& y_less_b, const Moments& of);
 };
 
 /// K_n by n.

@@ -42,8 +42,9 @@ std::string describe(const ModelKnobs& knobs) {
   static const char* const slabs[] = {"diagonal", "full"};
   std::ostringstream text;
   text << "D=" << knobs.dimensions << " H=" << knobs.latents << ' ' << noises[static_cast<int>(knobs.noise)]
-       << " noise, " << slabs[static_cast<int>(knobs.slab)] << " slab, pi " << knobs.pi_low << ".." << knobs.pi_high
-       << ", slab variance " << knobs.slab_variance << ", column spread " << knobs.column_spread;
+       << " noise, " << slabs[static_cast<int>(knobs.slab)] << " slab, " << (knobs.intercept ? "intercept, " : "")
+       << "pi " << knobs.pi_low << ".." << knobs.pi_high << ", slab variance " << knobs.slab_variance
+       << ", column spread " << knobs.column_spread;
   return text.str();
 }
 
@@ -52,7 +53,8 @@ std::ostream& operator<<(std::ostream& out, const ModelKnobs& knobs) { return ou
 std::string type_name(const ModelKnobs& knobs) {
   static const char* const noises[] = {"ScalarNoise", "DiagonalNoise", "FullNoise"};
   static const char* const slabs[] = {"DiagonalSlab", "FullSlab"};
-  return std::string(noises[static_cast<int>(knobs.noise)]) + slabs[static_cast<int>(knobs.slab)];
+  return std::string(noises[static_cast<int>(knobs.noise)]) + slabs[static_cast<int>(knobs.slab)] +
+         (knobs.intercept ? "Intercept" : "");
 }
 
 Model random_model(const ModelKnobs& knobs, std::uint64_t seed) {
@@ -83,6 +85,7 @@ Model random_model(const ModelKnobs& knobs, std::uint64_t seed) {
       model.noise = Noise::full(random_covariance(D, noise_variance, random));
       break;
   }
+  if (knobs.intercept) model.intercept = 3 * normal_matrix(D, 1, random).col(0);
   return model;
 }
 
@@ -90,27 +93,31 @@ Matrix random_data(const Model& model, Index count, std::uint64_t seed, double s
   Random random(seed);
   const Matrix slab_factor = model.slab.covariance().llt().matrixL();
   const Matrix noise_factor = model.noise.covariance().llt().matrixL();
-  Matrix data(count, model.dimensions());
+  Matrix data = Matrix::Zero(count, model.dimensions());
   for (Index n = 0; n < count; ++n) {
     Vector code = model.mu + slab_factor * normal_matrix(model.latents(), 1, random);
     for (Index h = 0; h < model.latents(); ++h) {
       if (uniform(0, 1, random) >= model.pi[h]) code[h] = 0;
     }
-    data.row(n) = scale * (model.W * code + noise_factor * normal_matrix(model.dimensions(), 1, random)).transpose();
+    if (model.intercept.size() > 0) data.row(n) = scale * model.intercept.transpose();
+    data.row(n) += scale * (model.W * code + noise_factor * normal_matrix(model.dimensions(), 1, random)).transpose();
   }
   return data;
 }
 
 std::vector<ModelKnobs> every_type(Index dimensions, Index latents) {
   std::vector<ModelKnobs> all;
-  for (NoiseType noise : {NoiseType::scalar, NoiseType::diagonal, NoiseType::full}) {
-    for (SlabType slab : {SlabType::diagonal, SlabType::full}) {
-      ModelKnobs knobs;
-      knobs.dimensions = dimensions;
-      knobs.latents = latents;
-      knobs.noise = noise;
-      knobs.slab = slab;
-      all.push_back(knobs);
+  for (const bool intercept : {false, true}) {
+    for (NoiseType noise : {NoiseType::scalar, NoiseType::diagonal, NoiseType::full}) {
+      for (SlabType slab : {SlabType::diagonal, SlabType::full}) {
+        ModelKnobs knobs;
+        knobs.dimensions = dimensions;
+        knobs.latents = latents;
+        knobs.noise = noise;
+        knobs.slab = slab;
+        knobs.intercept = intercept;
+        all.push_back(knobs);
+      }
     }
   }
   return all;

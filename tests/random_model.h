@@ -14,6 +14,7 @@ struct ModelKnobs {
   Index latents = 4;
   NoiseType noise = NoiseType::scalar;
   SlabType slab = SlabType::diagonal;
+  bool intercept = false;
   double pi_low = 0.15;  ///< pi is uniform between the two
   double pi_high = 0.7;
   double noise_std = 0.7;
@@ -35,7 +36,7 @@ Model random_model(const ModelKnobs& knobs, std::uint64_t seed);
 /// Points drawn from the model (written here, so that gsc::sample is not its own judge), times `scale`.
 Matrix random_data(const Model& model, Index count, std::uint64_t seed, double scale = 1);
 
-/// The six combinations of noise and slab types, with the dimensions given.
+/// The six combinations of noise and slab types, without and with intercept, with the dimensions given.
 std::vector<ModelKnobs> every_type(Index dimensions, Index latents);
 
 /// Entry by entry normal.

@@ -77,6 +77,7 @@ void expect_same_bits(const Model& a, const Model& b) {
   EXPECT_EQ(a.mu, b.mu);
   EXPECT_EQ(a.slab.type(), b.slab.type());
   EXPECT_EQ(a.slab.values(), b.slab.values());
+  EXPECT_EQ(a.intercept, b.intercept);
   EXPECT_EQ(a.noise.type(), b.noise.type());
   EXPECT_EQ(a.noise.dimensions(), b.noise.dimensions());
   EXPECT_EQ(a.noise.values(), b.noise.values());

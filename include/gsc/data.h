@@ -23,6 +23,9 @@ class Data {
   /// What messages call it: the file it came from, or "data".
   virtual std::string name() const { return "data"; }
 
+  /// Whether single rows, in any order, come as fast as neighbouring ones; not so from files larger than memory.
+  virtual bool random_access() const { return true; }
+
   /// Whether, among several processes, only the first can read it (RootData in gsc/team.h).
   virtual bool root_only() const { return false; }
 };

@@ -32,6 +32,8 @@ struct DenoiseOptions {
   FactoredOptions factored;  ///< read if method is factored; its shape is that of the patches
   Selection selection = Selection::conditional;
   Precision precision = Precision::single_precision;
+  Index batch = 0;  ///< stepwise EM, as FitOptions::batch and polish
+  int polish = 3;
   Index train_patches = 100000;  ///< learn on so many random patches where there are more
   std::uint64_t seed = 1;
   int threads = 0;

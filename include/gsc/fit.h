@@ -30,6 +30,7 @@ struct Rescues {
 struct MStepOptions {
   Update noise_update = Update::exact;  ///< paper: the printed formula, which over-estimates the noise (docs/model.md)
   Update slab_update = Update::exact;  ///< paper: full slab by the printed element-wise formula, made positive definite
+  bool learn_intercept = true;         ///< where the model has one
   /// Full slab: 1 is the fast preconditioned step, 0 the plain EM step; fit() lowers it when the free energy falls.
   double slab_acceleration = 1;
 };
@@ -63,10 +64,15 @@ struct FitOptions {
   NoiseType noise = NoiseType::scalar;
   SlabType slab = SlabType::diagonal;
   Init init = Init::data;
+  Intercept intercept = Intercept::learned;
   Update noise_update = Update::exact;
   Update slab_update = Update::exact;
   FactoredOptions factored;  ///< read if inference.method is factored
   int iterations = 100;
+  /// Stepwise EM: an M-step after every so many data points, in shuffled order, on sums that forget slowly. An
+  /// iteration is still a pass over the data. 0: full EM, an M-step after each pass.
+  Index batch = 0;
+  int polish = 3;           ///< with batch: the last so many iterations are full EM, so that the free energy is exact
   double tolerance = 1e-6;  ///< stop when the free energy changes by less than this part of itself; 0: never
   std::uint64_t seed = 1;
   SharingOptions sharing;  ///< among the processes of a team, all of which call fit()
@@ -84,6 +90,8 @@ struct IterationReport {
   Index latents_in_use = 0;  ///< latents with at least one expected activation in the whole data
   double seconds = 0;        ///< since the previous row
   bool dip = false;          ///< the free energy fell (by more than rounding)
+  /// The free energy is an estimate: each batch's under the parameters of its time, or that of the first batch alone.
+  bool estimated = false;
   std::int64_t rescues = 0;  ///< Rescues::total() of this iteration
 };
 
@@ -118,6 +126,8 @@ class Observer {
     (void)state;
     return false;
   }
+  /// What the user should know about the data or the options, before the first row.
+  virtual void on_note(const std::string& note) { (void)note; }
   /// Asked between blocks of data, from one thread; true ends the fit (of all ranks) at the last complete row.
   virtual bool stop_requested() { return false; }
 };

@@ -54,9 +54,11 @@ struct Statistics {
   double free_energy = 0;  ///< sum_n log sum_{S in K_n} p(y_n, S)
   Vector s;                ///< H        sum <s>
   Vector m;                ///< H        sum <s.z>
-  Matrix YZ;               ///< D x H    sum y <s.z>'
-  Matrix ZZ;               ///< H x H    sum <(s.z)(s.z)'>
-  Matrix YY;               ///< D x 1    sum y.y, or D x D sum y y' for full noise
+  // From here on y stands for y - b, the data less the model's intercept.
+  Matrix YZ;  ///< D x H    sum y <s.z>'
+  Matrix ZZ;  ///< H x H    sum <(s.z)(s.z)'>
+  Matrix YY;  ///< D x 1    sum y.y, or D x D sum y y' for full noise
+  Vector y;   ///< D        sum y if the model has an intercept, else empty
   /// H x H    sum <s.z><s.z>' if InferenceOptions::mean_products (not by the factored method), else empty
   Matrix MM;
   // Full slab only, else empty. lambda = Psi_SS^-1 (z_S - mu_S).

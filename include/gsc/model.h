@@ -1,8 +1,9 @@
 #pragma once
-// The spike-and-slab model:  s_h ~ Bernoulli(pi_h),  z ~ N(mu, Psi),  y ~ N(W (s.z), Sigma).
+// The spike-and-slab model:  s_h ~ Bernoulli(pi_h),  z ~ N(mu, Psi),  y ~ N(b + W (s.z), Sigma).
 //
 //   symbol   name     shape
 //   W        W        D x H   basis functions, one a column
+//   b        intercept D      what the data is around when all latents are off
 //   pi       pi       H       how often a latent is active
 //   mu, Psi  mu, slab H       mean and covariance of the amplitudes
 //   Sigma    noise    D       covariance of the observation noise
@@ -18,6 +19,8 @@ namespace gsc {
 enum class NoiseType { scalar, diagonal, full };
 enum class SlabType { diagonal, full };
 enum class Init { random, data };
+/// b: learned like the other parameters, starting from the mean of the data; that mean; or no intercept, that is zero.
+enum class Intercept { learned, mean, none };
 
 /// Sigma: one variance for all dimensions, one each, or a covariance matrix.
 class Noise {
@@ -72,6 +75,7 @@ struct Model {
   /// D x H, or empty: how uncertain each entry of W is. Learned by the factored method with a prior on W, and used by
   /// its inference; the other methods take W as it stands.
   Matrix W_variance;
+  Vector intercept;  ///< D, or empty: none
   Vector pi;
   Vector mu;
   Slab slab;
@@ -91,8 +95,9 @@ bool operator==(const Model& one, const Model& other);
 ///           covariance, W standard normal.
 ///   data:   columns of W are random data points plus N(0, sd/4) noise, mu = 0, slab variances 1, pi uniform in
 ///           0.1..0.5, noise = data covariance. Starts near the data, so it needs fewer iterations.
+/// With an intercept, which is the data's mean, columns are data points less that mean.
 Model initial_model(const Data& data, const DataSummary& summary, Index latents, NoiseType noise, SlabType slab,
-                    Init init, Random& random);
+                    Init init, Random& random, Intercept intercept = Intercept::none);
 
 struct Sample {
   Matrix data;    ///< N x D
@@ -105,6 +110,7 @@ Sample sample(const Model& model, Index count, Random& random);
 std::string_view to_string(NoiseType type);
 std::string_view to_string(SlabType type);
 std::string_view to_string(Init init);
+std::string_view to_string(Intercept intercept);
 
 #pragma GCC visibility pop
 }  // namespace gsc

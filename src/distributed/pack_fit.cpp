@@ -3,12 +3,12 @@
 namespace gsc {
 
 Packer& operator<<(Packer& packer, const Model& model) {
-  return packer << model.W << model.W_variance << model.pi << model.mu << model.slab.type() << model.slab.values()
-                << model.noise.type() << model.noise.dimensions() << model.noise.values();
+  return packer << model.W << model.W_variance << model.intercept << model.pi << model.mu << model.slab.type()
+                << model.slab.values() << model.noise.type() << model.noise.dimensions() << model.noise.values();
 }
 
 Unpacker& operator>>(Unpacker& unpacker, Model& model) {
-  unpacker >> model.W >> model.W_variance >> model.pi >> model.mu;
+  unpacker >> model.W >> model.W_variance >> model.intercept >> model.pi >> model.mu;
   const auto slab = unpacker.next<SlabType>();
   const auto slab_values = unpacker.next<Matrix>();
   model.slab = slab == SlabType::full ? Slab::full(slab_values) : Slab::diagonal(slab_values.col(0));

@@ -32,17 +32,6 @@ std::vector<Index> uniform_shares(Index rows, int ranks) {
   return shares;
 }
 
-/// Copies the upper triangles of symmetric matrices to the lower.
-void mirror(Statistics& statistics) {
-  for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric symmetric) {
-    if constexpr (std::is_same_v<Field, Matrix>) {
-      Matrix& field = statistics.*member;
-      if (symmetric == Symmetric::square && field.rows() == field.cols())
-        field = Matrix(field.selfadjointView<Eigen::Upper>());
-    }
-  });
-}
-
 }  // namespace
 
 void ShareRows::use_memory(const NodeRows& memory) {

@@ -23,6 +23,7 @@ class ShareRows final : public Data {
   Index cols() const override { return source_.cols(); }
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return source_.name(); }
+  bool random_access() const override { return memory_ != nullptr || source_.random_access(); }
 
   /// From now on the rows of `list`, which lie in this memory.
   void use_memory(const NodeRows& memory);

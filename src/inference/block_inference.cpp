@@ -42,6 +42,7 @@ void BlockInference::run(const PreparedModel& prepared, const Data& data, Index 
   auto block = Y.topRows(count);
   data.read(first, block);
   require_finite(data, first, block);
+  if (prepared.intercept.size() > 0) block.rowwise() -= prepared.intercept.transpose();
   product(count, Y, prepared.projection, rows);
   process_block(prepared, {count, rows.data(), log_sums.data(), sums, posterior}, workspace_);
 }

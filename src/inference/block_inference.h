@@ -23,7 +23,8 @@ struct BlockInference {
   /// Whether these buffers do for the model and so many rows.
   bool fits(const PreparedModel& prepared, Index block_rows) const;
 
-  /// Leaves the data in Y, scaled posterior means in `rows` and the log of the summed state weights in log_sums.
+  /// Leaves the data, less the intercept, in Y, scaled posterior means in `rows` and the log of the summed state
+  /// weights in log_sums.
   void run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
            const BlockPosterior& posterior);
 

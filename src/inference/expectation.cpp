@@ -16,10 +16,13 @@ struct ThreadSums {
       : sums(prepared),
         YZ(Matrix::Zero(prepared.dimensions, prepared.padded)),
         YY(Matrix::Zero(prepared.dimensions, model.noise.type() == NoiseType::full ? prepared.dimensions : 1)),
+        y(Vector::Zero(model.intercept.size())),
         MM(Matrix::Zero(mean_products ? prepared.padded : 0, mean_products ? prepared.padded : 0)) {}
 
   BlockSums sums;
-  Matrix YZ, YY, MM;
+  Matrix YZ, YY;
+  Vector y;
+  Matrix MM;
   double log_sum = 0;
 };
 
@@ -35,6 +38,7 @@ Statistics unscaled(const Model& model, const PreparedModel& prepared, const Thr
   statistics.m = t * (thread.sums.m + m1);
   statistics.YZ = thread.YZ.leftCols(H) * t;
   statistics.YY = thread.YY;
+  statistics.y = thread.y;
   Matrix ZZ = symmetric(thread.sums.ZZ);
   ZZ.diagonal() += ZZ1;
   statistics.ZZ = t * ZZ * t;
@@ -92,6 +96,7 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
       add_product_transposed(rows, block.Y, block.Y, mine->YY);
     else
       mine->YY += block.Y.topRows(rows).colwise().squaredNorm().transpose();
+    if (mine->y.size() > 0) mine->y += block.Y.topRows(rows).colwise().sum().transpose();
   });
 
   for (const auto& thread : threads) {

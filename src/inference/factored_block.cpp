@@ -61,6 +61,7 @@ void FactoredBlock::load(const Data& data, Index first, Index count, const Matri
   auto Y = Y_.topRows(count);
   data.read(first, Y);
   require_finite(data, first, Y);
+  if (model_.intercept.size() > 0) Y.rowwise() -= model_.intercept.transpose();
   product_with_transposed(model_.projection, Y, all_.a.block(count));
   if (codes.size() == 0) {
     x().setZero();

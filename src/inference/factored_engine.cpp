@@ -22,7 +22,8 @@ struct FactoredSums {
         x(gamma),
         XY(Matrix::Zero(model.latents, model.dimensions)),
         XX(Matrix::Zero(model.latents, model.latents)),
-        YY(Vector::Zero(model.dimensions)) {}
+        YY(Vector::Zero(model.dimensions)),
+        y(Vector::Zero(model.intercept.size())) {}
 
   void add(FactoredBlock& block) {
     gamma += block.sum_gamma();
@@ -31,12 +32,13 @@ struct FactoredSums {
     add_product(1, block.x(), block.Y(), XY);
     add_square(block.x(), XX);
     YY += block.Y().colwise().squaredNorm().transpose();
+    if (y.size() > 0) y += block.Y().colwise().sum().transpose();
     local += block.sum_local();
   }
 
   Vector gamma, second, x;
   Matrix XY, XX;  // XX: upper triangle
-  Vector YY;
+  Vector YY, y;
   double local = 0;
 };
 
@@ -51,6 +53,7 @@ Statistics in_model_order(const Model& model, const FactoredModel& factored, con
   ZZ.diagonal() = sums.second;
   statistics.ZZ(order, order) = ZZ;
   statistics.YY = sums.YY;
+  statistics.y = sums.y;
   statistics.free_energy = sums.local + factored.projection.cwiseProduct(sums.XY).sum() -
                            0.5 * factored.gram.cwiseProduct(XX).sum() - 0.5 * model.noise.solve(sums.YY).sum();
   return statistics;

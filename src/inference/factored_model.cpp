@@ -8,7 +8,10 @@
 namespace gsc {
 
 FactoredModel::FactoredModel(const Model& model, std::vector<Index> latent_order)
-    : dimensions(model.dimensions()), latents(model.latents()), order(std::move(latent_order)) {
+    : dimensions(model.dimensions()),
+      latents(model.latents()),
+      order(std::move(latent_order)),
+      intercept(model.intercept) {
   if (model.noise.type() == NoiseType::full)
     throw UsageError("noise is full, but the factored method is for scalar or diagonal noise");
   if (model.slab.type() == SlabType::full)

@@ -38,6 +38,7 @@ struct FactoredModel {
 
   Index dimensions, latents;
   std::vector<Index> order;             ///< position -> latent
+  Vector intercept;                     ///< D, or empty: what is taken from the data to make it y
   Matrix projection;                    ///< H x D   W'P
   Matrix gram;                          ///< H x H   G
   std::vector<FactoredLatent> factors;  ///< H

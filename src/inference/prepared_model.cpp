@@ -25,7 +25,8 @@ PreparedModel::PreparedModel(const Model& model, const InferenceOptions& options
       selection(options.selection),
       precision(options.precision),
       full_slab(model.slab.type() == SlabType::full),
-      share_clusters(latents <= 64 && state_count(candidates, max_active) <= 1 << 17) {
+      share_clusters(latents <= 64 && state_count(candidates, max_active) <= 1 << 17),
+      intercept(model.intercept) {
   const Vector psi = model.slab.variances();
   const Matrix PW = model.noise.solve(model.W);
   Matrix G = Matrix::Zero(latents, latents);

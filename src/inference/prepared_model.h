@@ -1,6 +1,7 @@
 #pragma once
 // What the E-step needs of a model, computed once per iteration. D never appears after this.
 //
+//   y is the data less the model's intercept
 //   G = W'PW, P = Sigma^-1           J = G + diag(1/psi)
 //   t_h = 1/sqrt(J_hh)               the unit in which latent h is measured from here on: z = t z^
 //   J^  = t J t                      unit diagonal, so all pivots of the subset tree lie in (0, 1]
@@ -40,6 +41,7 @@ struct PreparedModel {
   /// small enough to be stored.
   bool share_clusters;
 
+  Vector intercept;              ///< b, or empty
   Vector scale;                  ///< t
   Matrix projection;             ///< D x padded
   Vector eta_offset;             ///< padded

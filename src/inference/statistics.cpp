@@ -9,6 +9,7 @@ Statistics::Statistics(const Model& model) {
   YZ = Matrix::Zero(D, H);
   ZZ = Matrix::Zero(H, H);
   YY = Matrix::Zero(D, model.noise.type() == NoiseType::full ? D : 1);
+  y = Vector::Zero(model.intercept.size());
   if (model.slab.type() == SlabType::full) {
     lambda = Vector::Zero(H);
     T = Matrix::Zero(H, H);
@@ -19,6 +20,16 @@ Statistics::Statistics(const Model& model) {
 Statistics& Statistics::operator+=(const Statistics& other) {
   for_each_statistic([&](auto member, Symmetric) { this->*member += other.*member; });
   return *this;
+}
+
+void mirror(Statistics& statistics) {
+  for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric symmetric) {
+    if constexpr (std::is_same_v<Field, Matrix>) {
+      Matrix& field = statistics.*member;
+      if (symmetric == Symmetric::square && field.rows() == field.cols())
+        field = Matrix(field.selfadjointView<Eigen::Upper>());
+    }
+  });
 }
 
 }  // namespace gsc

@@ -22,6 +22,7 @@ constexpr void for_each_statistic(Visit visit) {
   visit(&S::YZ, Symmetric::no);
   visit(&S::ZZ, Symmetric::square);
   visit(&S::YY, Symmetric::square);
+  visit(&S::y, Symmetric::no);
   visit(&S::MM, Symmetric::square);
   visit(&S::lambda, Symmetric::no);
   visit(&S::T, Symmetric::square);
@@ -51,5 +52,8 @@ void for_each_number(Statistics& statistics, const Visit& visit) {
     }
   });
 }
+
+/// Copies the upper triangles of symmetric matrices to the lower.
+void mirror(Statistics& statistics);
 
 }  // namespace gsc

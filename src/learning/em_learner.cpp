@@ -16,41 +16,86 @@ InferenceOptions inference_of(const FitOptions& options) {
 
 }  // namespace
 
+void EmLearner::check(const FitOptions& options) {
+  if (options.intercept == Intercept::learned && options.noise_update == Update::paper)
+    throw UsageError(
+        "intercept is learned, but noise_update is paper, whose formula has none; let the intercept be mean or none");
+  if (options.batch > 0 && options.sharing.partition != Partition::uniform)
+    throw UsageError("batch is " + std::to_string(options.batch) + ", but partition is " +
+                     std::string(to_string(options.sharing.partition)) +
+                     ", which sorts all data points before a pass; use one of the two");
+}
+
 EmLearner::EmLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)
     : share_(share),
       options_(options),
       model_(std::move(beginning.model)),
       stop_(std::move(stop)),
       engine_(make_engine(share.rows(), inference_of(options))),
-      slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1) {}
-
-Evaluation EmLearner::begin(int) {
-  statistics_ = share_.e_step(*engine_, model_, stop_);
-  Rescues rescues;
-  rescues.clamped_pivots = statistics_.clamped_pivots;
-  return evaluation(statistics_, rescues);
+      slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1) {
+  if (options.batch == 0) return;
+  batches_.emplace(share_, *engine_, options_);
+  if (!beginning.saved) return;
+  batches_->load(*beginning.saved, model_);
+  polishing_ = beginning.saved->number("polishing", 0) != 0;
+  last_estimate_ = beginning.saved->number("last_estimate", 0);
 }
 
-Evaluation EmLearner::iterate(int) {
-  const double before = statistics_.free_energy;
-  MStepOptions step{options_.noise_update, options_.slab_update, slab_acceleration_};
+/// Passes in batches, until the last iterations or until they bring nothing.
+bool EmLearner::stepwise(int row) const {
+  return batches_ && !polishing_ && row <= options_.iterations - options_.polish;
+}
+
+Evaluation EmLearner::begin(int row) {
+  if (!stepwise(row)) return judge();
+  if (row > 0) return {};  // nobody asks what is known from the file
+  return batches_->glance(model_, stop_);
+}
+
+Evaluation EmLearner::judge() {
+  statistics_ = share_.e_step(*engine_, model_, stop_);
   Rescues rescues;
-  Model next = m_step(model_, statistics_, step, rescues);
+  rescues.clamped_pivots = statistics_->clamped_pivots;
+  return evaluation(*statistics_, rescues);
+}
+
+Evaluation EmLearner::iterate(int row) {
+  if (stepwise(row)) {
+    const Evaluation judged = batches_->pass(model_, row, stop_);
+    const double change = std::abs(judged.free_energy - last_estimate_);
+    polishing_ = last_estimate_ != 0 && change < options_.tolerance * std::abs(judged.free_energy);
+    last_estimate_ = judged.free_energy;
+    return judged;
+  }
+  polishing_ = batches_.has_value();
+  if (!statistics_) return judge();  // what the batches have learned
+
+  const double before = statistics_->free_energy;
+  MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned,
+                    slab_acceleration_};
+  Rescues rescues;
+  Model next = m_step(model_, *statistics_, step, rescues);
   Statistics judged = share_.e_step(*engine_, next, stop_);
   const bool accelerated = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
   while (accelerated && step.slab_acceleration > 0 && judged.free_energy < before - rounding_of(before)) {
     step.slab_acceleration = step.slab_acceleration > 0.2 ? step.slab_acceleration / 2 : 0;
     ++rescues.slab_fallbacks;
-    next = m_step(model_, statistics_, step, rescues);
+    next = m_step(model_, *statistics_, step, rescues);
     judged = share_.e_step(*engine_, next, stop_);
   }
   slab_acceleration_ = step.slab_acceleration;
   model_ = std::move(next);
   statistics_ = std::move(judged);
-  rescues.clamped_pivots = statistics_.clamped_pivots;
-  return evaluation(statistics_, rescues);
+  rescues.clamped_pivots = statistics_->clamped_pivots;
+  return evaluation(*statistics_, rescues);
 }
 
-void EmLearner::save(MethodState& state) const { state.numbers["slab_acceleration"] = slab_acceleration_; }
+void EmLearner::save(MethodState& state) const {
+  state.numbers["slab_acceleration"] = slab_acceleration_;
+  if (!batches_) return;
+  batches_->save(state);
+  state.numbers["polishing"] = polishing_ ? 1 : 0;
+  state.numbers["last_estimate"] = last_estimate_;
+}
 
 }  // namespace gsc

@@ -1,7 +1,9 @@
 #pragma once
-// Learning by the truncated or the exact posterior: an M-step, and the E-step that judges it.
+// Learning by the truncated or the exact posterior: an M-step, and the E-step that judges it; with batches, passes of
+// stepwise EM before that.
 
 #include "learning/learner.h"
+#include "learning/stepwise.h"
 
 namespace gsc {
 
@@ -13,13 +15,21 @@ class EmLearner final : public Learner {
   Evaluation iterate(int row) override;
   void save(MethodState& state) const override;
 
+  static void check(const FitOptions& options);
+
  private:
+  Evaluation judge();
+  bool stepwise(int row) const;
+
   Share& share_;
   const FitOptions& options_;
   Model model_;
   StopRequest stop_;
   std::unique_ptr<Engine> engine_;
-  Statistics statistics_;  // gathered under model_
+  std::optional<Stepwise> batches_;       // with options.batch
+  bool polishing_ = false;                // batches have done their part
+  double last_estimate_ = 0;              // free energy of the pass before; 0: there was none
+  std::optional<Statistics> statistics_;  // gathered under model_
   double slab_acceleration_;
 };
 

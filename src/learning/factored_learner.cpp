@@ -30,6 +30,9 @@ void FactoredLearner::check(const FitOptions& options) {
   if (options.noise_update == Update::paper)
     throw UsageError(
         "noise_update is paper, which is for the truncated and exact methods; the factored one has its own");
+  if (options.batch > 0)
+    throw UsageError("batch is " + std::to_string(options.batch) +
+                     ", but the factored method learns from all data points at a time; leave it out");
   if (options.inference.device != "cpu")
     throw UsageError("device is '" + options.inference.device + "', but the factored method computes on the cpu");
 }
@@ -77,7 +80,8 @@ Evaluation FactoredLearner::iterate(int row) {
     if (stop_ && stop_()) throw Interrupted("interrupted");
   });
   Rescues rescues;
-  model_ = factored_m_step(model_, statistics_, options_.factored, state_, rescues);
+  model_ = factored_m_step(model_, statistics_, options_.factored, state_, rescues,
+                           options_.intercept == Intercept::learned);
   std::swap(state_.codes, codes_);
   return sweep(row, rescues);
 }

@@ -36,15 +36,25 @@ void start_factored(const FactoredOptions& options, Model& model, FactoredState&
   model.mu.setZero();
 }
 
-Model factored_m_step(const Model& model, const Statistics& statistics, const FactoredOptions& options,
-                      FactoredState& state, Rescues& rescues) {
+Model factored_m_step(const Model& model, const Statistics& gathered, const FactoredOptions& options,
+                      FactoredState& state, Rescues& rescues, bool learn_intercept) {
   const NumericScope scope;
   Model next = model;
+  // The best intercept given W, and the sums about it; then W; then the intercept given that.
+  Statistics statistics = gathered;
+  const auto update_intercept = [&] {
+    if (next.intercept.size() == 0 || !learn_intercept) return;
+    const Vector step = (statistics.y - next.W * statistics.m) / statistics.count;
+    move_intercept(statistics, step);
+    next.intercept += step;
+  };
   const std::vector<Index> used = used_latents(statistics, rescues);
+  update_intercept();
   if (options.basis_prior == BasisPrior::none)
     next.W = updated_basis(model.W, statistics, used);
   else
     update_basis_posterior(options, statistics, next, state);
+  update_intercept();
   if (options.shared_prior) {
     update_shared_prior(statistics, next, rescues);
   } else {

@@ -57,7 +57,8 @@ class Loop {
     row.mean_active = judged.mean_active;
     row.latents_in_use = judged.latents_in_use;
     row.seconds = seconds_since(row_start_);
-    row.dip = !state_.history.empty() &&
+    row.estimated = judged.estimated;
+    row.dip = !state_.history.empty() && !row.estimated && !state_.history.back().estimated &&
               row.free_energy < state_.history.back().free_energy - 1e-9 * std::abs(row.free_energy);
     row.rescues = judged.rescues.total();
     row_start_ = Clock::now();
@@ -80,6 +81,7 @@ class Loop {
   bool converged() const {
     const auto& history = state_.history;
     if (options_.tolerance <= 0 || history.size() < 2) return false;
+    if (history.back().estimated || history[history.size() - 2].estimated) return false;
     const double last = history.back().free_energy, change = std::abs(last - history[history.size() - 2].free_energy);
     return change < options_.tolerance * std::abs(last);
   }
@@ -96,8 +98,19 @@ StopRequest stop_of(Observer* observer) {
   return [observer] { return observer->stop_requested(); };
 }
 
-/// A given start in the noise and slab types that the options ask for.
-Model adapted(Model start, const FitOptions& options) {
+/// A level that dwarfs the variation takes latents of its own where there is no intercept.
+void note_level(const DataSummary& summary, const FitOptions& options, Observer* observer) {
+  const double variance = summary.covariance.cols() > 1 ? summary.covariance.trace() : summary.covariance.sum();
+  const double level = summary.mean.squaredNorm();
+  constexpr double kDwarfed = 25;
+  if (observer == nullptr || options.intercept != Intercept::none || level < kDwarfed * variance) return;
+  observer->on_note("the data lies " + number_text(std::round(std::sqrt(level / variance))) +
+                    " standard deviations from zero, and without an intercept latents must explain that; consider "
+                    "intercept learned or mean");
+}
+
+/// A given start in the noise and slab types that the options ask for, with or without intercept.
+Model adapted(Model start, const FitOptions& options, const DataSummary& summary) {
   start.validate();
   if (start.latents() != options.latents)
     throw UsageError("latents is " + std::to_string(options.latents) + ", but the model to start from has " +
@@ -105,6 +118,10 @@ Model adapted(Model start, const FitOptions& options) {
   if (start.noise.type() != options.noise)
     start.noise = Noise::from_covariance(options.noise, start.noise.covariance());
   if (options.inference.method != Method::factored) start.W_variance.resize(0, 0);
+  if (options.intercept == Intercept::none)
+    start.intercept.resize(0);
+  else if (start.intercept.size() == 0 || options.intercept == Intercept::mean)
+    start.intercept = summary.mean;
   if (start.slab.type() != options.slab)
     start.slab =
         options.slab == SlabType::full ? Slab::full(start.slab.covariance()) : Slab::diagonal(start.slab.variances());
@@ -118,7 +135,8 @@ Model drawn_start(const Data& data, const DataSummary& summary, const FitOptions
   together(team, [&] {
     if (!team.root()) return;
     Random random(options.seed);
-    packer << initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random);
+    packer << initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random,
+                            options.intercept);
   });
   const Bytes bytes = team.broadcast(packer.take(), 0);
   return Unpacker(bytes).next<Model>();
@@ -143,9 +161,10 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   options.validate();
   Share share(data, options.sharing);
   const DataSummary summary = share.summarize(options.noise == NoiseType::full);
+  note_level(summary, options, observer);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();
-  beginning.model = start ? adapted(std::move(*start), options) : drawn_start(data, summary, options);
+  beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);
   const auto learner = make_learner(share, options, std::move(beginning), stop_of(observer));
   return Loop(share, options, {}, observer).run(*learner);
 }

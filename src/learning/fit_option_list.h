@@ -40,8 +40,8 @@ void for_each_factored_option(Options& options, const Visit& visit) {
         options.order);
 }
 
-/// Calls visit(OptionInfo, field) for each option. Two fields are none: inference.mean_products, which fit() sets, and
-/// sharing.team.
+/// Calls visit(OptionInfo, field) for each option. Three fields are none: inference.mean_products, which fit() sets,
+/// inference.device and sharing.team, which programs know about.
 template <class Options, class Visit>
 void for_each_option(Options& options, const Visit& visit) {
   visit(kLatentsOption, options.latents);
@@ -51,6 +51,10 @@ void for_each_option(Options& options, const Visit& visit) {
   visit({.name = "slab", .value = "", .help = "amplitudes of the latents: independent, or with a covariance"},
         options.slab);
   visit({.name = "init", .value = "", .help = "start from random numbers or from data points"}, options.init);
+  visit({.name = "intercept",
+         .value = "",
+         .help = "what the data is around when all latents are off: learned, the mean of the data, or zero"},
+        options.intercept);
   visit({.name = "noise_update", .value = "", .help = "paper: the printed formula, which over-estimates the noise"},
         options.noise_update);
   visit({.name = "slab_update", .value = "", .help = "paper: the printed formula for a full slab"},
@@ -63,6 +67,20 @@ void for_each_option(Options& options, const Visit& visit) {
          .remedy = "it must not be negative",
          .on_resume = OnResume::change},
         options.iterations);
+  visit({.name = "batch",
+         .value = "N",
+         .help = "stepwise EM: new parameters after every N data points in shuffled order; 0: after all of them",
+         .smallest = 0,
+         .largest = 1e15,
+         .remedy = "give how many data points a batch has, or 0 for full EM"},
+        options.batch);
+  visit({.name = "polish",
+         .value = "K",
+         .help = "with --batch: the last K iterations are full EM, so that the free energy is exact",
+         .smallest = 0,
+         .largest = std::numeric_limits<int>::max(),
+         .remedy = "it must not be negative"},
+        options.polish);
   visit({.name = "tolerance",
          .value = "T",
          .help = "stop when the free energy changes by less than this part of itself; 0: never",

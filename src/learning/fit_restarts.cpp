@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "distributed/pack_fit.h"
 #include "distributed/together.h"
@@ -21,6 +22,11 @@ namespace {
 class SharedObserver final : public Observer {
  public:
   explicit SharedObserver(Observer* observer) : observer_(observer) {}
+  /// All starts have the same to say.
+  void on_note(const std::string& note) override {
+    const std::lock_guard lock(mutex_);
+    if (observer_ != nullptr && !std::exchange(noted_, true)) observer_->on_note(note);
+  }
   void on_iteration(const FitState& state) override {
     const std::lock_guard lock(mutex_);
     if (observer_ != nullptr) observer_->on_iteration(state);
@@ -34,7 +40,7 @@ class SharedObserver final : public Observer {
  private:
   std::mutex mutex_;
   Observer* observer_;
-  bool stopped_ = false;
+  bool stopped_ = false, noted_ = false;
 };
 
 struct Start {

@@ -12,11 +12,15 @@ std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, B
 }
 
 void check_method(const FitOptions& options) {
-  if (options.inference.method == Method::factored) FactoredLearner::check(options);
+  if (options.inference.method == Method::factored)
+    FactoredLearner::check(options);
+  else
+    EmLearner::check(options);
 }
 
 Evaluation evaluation(const Statistics& statistics, const Rescues& rescues) {
-  return {statistics.free_energy, statistics.s.sum() / statistics.count, (statistics.s.array() >= 1).count(), rescues};
+  return {statistics.free_energy, statistics.s.sum() / statistics.count, (statistics.s.array() >= 1).count(), rescues,
+          false};
 }
 
 }  // namespace gsc

@@ -16,6 +16,7 @@ struct Evaluation {
   double mean_active = 0;
   Index latents_in_use = 0;
   Rescues rescues;
+  bool estimated = false;  ///< the free energy is, as IterationReport::estimated
 };
 
 /// All methods are collective over the ranks of the share.

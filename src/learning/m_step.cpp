@@ -1,6 +1,6 @@
 // The M-step: parameters from Statistics. Symbols as in <gsc/model.h> and <gsc/inference.h>.
 //
-//   W     = YZ ZZ^-1
+//   W     = YZ ZZ^-1                      with an intercept b all sums about their means, and b += (y - W m) / N
 //   pi    = s / N
 //   mu    = m / s,  psi = ZZ_hh / s - mu^2                                diagonal slab; full slab: full_slab_update.h
 //   Sigma = (YY - W YZ' - YZ W' + W ZZ W') / N                            exact for any W; then its diagonal or trace/D
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "learning/full_slab_update.h"
 #include "learning/m_step_parts.h"
@@ -47,6 +48,28 @@ Matrix updated_basis(const Matrix& W, const Statistics& statistics, const std::v
     result(Eigen::all, used) = solution;
     return result;
   }
+}
+
+Statistics centred(const Statistics& statistics) {
+  Statistics result = statistics;
+  const Vector mean_m = statistics.m / statistics.count, mean_y = statistics.y / statistics.count;
+  result.ZZ.noalias() -= statistics.m * mean_m.transpose();
+  result.YZ.noalias() -= statistics.y * mean_m.transpose();
+  if (result.YY.cols() == result.YY.rows())
+    result.YY.noalias() -= statistics.y * mean_y.transpose();
+  else
+    result.YY -= statistics.y.cwiseProduct(mean_y);
+  return result;
+}
+
+void move_intercept(Statistics& statistics, const Vector& step) {
+  statistics.YZ.noalias() -= step * statistics.m.transpose();
+  if (statistics.YY.cols() == statistics.YY.rows())
+    statistics.YY +=
+        statistics.count * step * step.transpose() - step * statistics.y.transpose() - statistics.y * step.transpose();
+  else
+    statistics.YY += statistics.count * step.cwiseAbs2() - 2 * step.cwiseProduct(statistics.y);
+  statistics.y -= statistics.count * step;
 }
 
 Vector updated_pi(const Statistics& statistics, Rescues& rescues) {
@@ -121,19 +144,28 @@ std::int64_t Rescues::total() const {
 
 Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {
   const NumericScope scope;
+  if (options.noise_update == Update::paper && options.learn_intercept && model.intercept.size() > 0)
+    throw UsageError("noise_update is paper, whose formula has no intercept; let the intercept be the mean, or none");
   if (options.noise_update == Update::paper && statistics.MM.size() == 0)
     throw UsageError(
         "noise_update is paper, but the statistics were gathered without mean_products; set it for the E-step");
   const std::vector<Index> used = used_latents(statistics, rescues);
   Model next = model;
-  next.W = updated_basis(model.W, statistics, used);
+  const bool with_intercept = model.intercept.size() > 0 && options.learn_intercept;
+  const Statistics about_means = with_intercept ? centred(statistics) : Statistics();
+  const Statistics& sums = with_intercept ? about_means : statistics;
+  // A latent that is always on, always alike, is what the intercept is, too.
+  std::vector<Index> varying;
+  std::copy_if(used.begin(), used.end(), std::back_inserter(varying),
+               [&](Index h) { return sums.ZZ(h, h) > 1e-12 * statistics.ZZ(h, h); });
+  next.W = updated_basis(model.W, sums, varying);
+  if (with_intercept) next.intercept += (statistics.y - next.W * statistics.m) / statistics.count;
   next.pi = updated_pi(statistics, rescues);
   if (model.slab.type() == SlabType::diagonal)
     update_diagonal_slab(statistics, used, next, rescues);
   else
     update_full_slab(statistics, used, options, next, rescues);
-  next.noise =
-      updated_noise(model.noise, residual_products(next.W, statistics, options.noise_update), statistics, rescues);
+  next.noise = updated_noise(model.noise, residual_products(next.W, sums, options.noise_update), statistics, rescues);
   return next;
 }
 

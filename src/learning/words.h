@@ -29,6 +29,8 @@ inline constexpr std::array kValues<SlabType>{SlabType::diagonal, SlabType::full
 template <>
 inline constexpr std::array kValues<Init>{Init::random, Init::data};
 template <>
+inline constexpr std::array kValues<Intercept>{Intercept::learned, Intercept::mean, Intercept::none};
+template <>
 inline constexpr std::array kValues<Coefficients>{Coefficients::laplace, Coefficients::cauchy};
 template <>
 inline constexpr std::array kValues<Update>{Update::exact, Update::paper};

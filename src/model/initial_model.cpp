@@ -37,8 +37,9 @@ Matrix columns_from_data(const Data& data, const DataSummary& summary, Index lat
 }  // namespace
 
 Model initial_model(const Data& data, const DataSummary& summary, Index latents, NoiseType noise, SlabType slab,
-                    Init init, Random& random) {
+                    Init init, Random& random, Intercept intercept) {
   Model model;
+  if (intercept != Intercept::none) model.intercept = summary.mean;
   Vector variances;
   if (init == Init::random) {
     model.pi = uniform(latents, 0.05, 0.95, random);
@@ -50,6 +51,7 @@ Model initial_model(const Data& data, const DataSummary& summary, Index latents,
     model.mu = Vector::Zero(latents);
     variances = Vector::Ones(latents);
     model.W = columns_from_data(data, summary, latents, random);
+    if (model.intercept.size() > 0) model.W.colwise() -= model.intercept;
   }
   model.slab = slab == SlabType::diagonal ? Slab::diagonal(variances) : Slab::full(Matrix(variances.asDiagonal()));
   model.noise = starting_noise(noise, summary);

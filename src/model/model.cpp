@@ -28,6 +28,13 @@ void Model::validate() const {
     throw Error("model: W_variance is " + shape(W_variance.rows(), W_variance.cols()) + ", W is " + shape(D, H));
   if (!W_variance.allFinite() || (W_variance.array() < 0).any())
     throw Error("model: W_variance holds a negative number, NaN or infinity");
+  if (intercept.size() > 0 && intercept.size() != D)
+    throw Error("model: intercept has " + std::to_string(intercept.size()) + " entries for " + std::to_string(D) +
+                " dimensions");
+  for (Index d = 0; d < intercept.size(); ++d)
+    if (!std::isfinite(intercept(d)))
+      throw Error("model: intercept of dimension " + std::to_string(d) + " is " + std::to_string(intercept(d)) +
+                  "; it must be finite");
   if (pi.size() != H)
     throw Error("model: pi has " + std::to_string(pi.size()) + " entries for " + std::to_string(H) + " latents");
   for (Index h = 0; h < H; ++h)
@@ -50,7 +57,7 @@ bool operator==(const Model& one, const Model& other) {
   return one.slab.type() == other.slab.type() && one.noise.type() == other.noise.type() &&
          one.noise.dimensions() == other.noise.dimensions() && same(one.noise.values(), other.noise.values()) &&
          same(one.pi, other.pi) && same(one.mu, other.mu) && same(one.slab.values(), other.slab.values()) &&
-         same(one.W, other.W) && same(one.W_variance, other.W_variance);
+         same(one.W, other.W) && same(one.W_variance, other.W_variance) && same(one.intercept, other.intercept);
 }
 
 std::string_view to_string(NoiseType type) {
@@ -68,5 +75,17 @@ std::string_view to_string(NoiseType type) {
 std::string_view to_string(SlabType type) { return type == SlabType::diagonal ? "diagonal" : "full"; }
 
 std::string_view to_string(Init init) { return init == Init::random ? "random" : "data"; }
+
+std::string_view to_string(Intercept intercept) {
+  switch (intercept) {
+    case Intercept::learned:
+      return "learned";
+    case Intercept::mean:
+      return "mean";
+    case Intercept::none:
+      return "none";
+  }
+  return "";
+}
 
 }  // namespace gsc

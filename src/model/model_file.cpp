@@ -2,7 +2,7 @@
 //
 //   /            format_version, kind, version
 //   /parameters  W (D x H), pi, mu (H), slab (H or H x H), noise (1, D or D x D); `type` tells slab and noise apart;
-//                W_variance (D x H) if the model has it
+//                W_variance (D x H) and intercept (D) if the model has them
 //   /options     one attribute per option, words as on the command line; absent if the model was not learned
 //   /history     one vector per column, a value per iteration; rescues as attributes
 //   /method      what the method carries on beside the parameters: numbers/NAME, arrays/NAME, and in checkpoints only
@@ -34,7 +34,7 @@ namespace {
 
 using namespace hdf5;  // also for the names of HDF5
 
-constexpr std::int64_t kFormatVersion = 1;
+constexpr std::int64_t kFormatVersion = 2;  // 2: may have an intercept
 
 /// Calls visit(name, field, OptionInfo) for each attribute of /options: an option is one, a shape three.
 template <class Options, class Visit>
@@ -68,6 +68,7 @@ void for_each_column(Visit visit) {
   visit("latents_in_use", &IterationReport::latents_in_use);
   visit("seconds", &IterationReport::seconds);
   visit("dip", &IterationReport::dip);
+  visit("estimated", &IterationReport::estimated);
   visit("rescues", &IterationReport::rescues);
 }
 
@@ -96,6 +97,7 @@ void write_parameters(hdf5::Image& image, const Model& model) {
   write("W", {model.W.rows(), model.W.cols()}, model.W.data());
   if (model.W_variance.size() > 0)
     write("W_variance", {model.W_variance.rows(), model.W_variance.cols()}, model.W_variance.data());
+  if (model.intercept.size() > 0) write("intercept", {model.intercept.size()}, model.intercept.data());
   write("pi", {model.pi.size()}, model.pi.data());
   write("mu", {model.mu.size()}, model.mu.data());
   const auto write_typed = [&](const char* name, const Matrix& values, bool full, std::string_view type) {
@@ -233,6 +235,8 @@ class Reader {
     const Index H = model.W.cols();
     if (hdf5::open_object(*file_, "/parameters/W_variance"))
       model.W_variance = read_array("/parameters/W_variance", {D, H});
+    if (hdf5::open_object(*file_, "/parameters/intercept"))
+      model.intercept = read_array("/parameters/intercept", {D}).col(0);
     model.pi = read_array("/parameters/pi", {H}).col(0);
     model.mu = read_array("/parameters/mu", {H}).col(0);
     const std::string slab = "/parameters/slab";
@@ -316,6 +320,7 @@ class Reader {
 
   FitOptions read_options() const {
     FitOptions options;
+    options.intercept = Intercept::none;  // before 0.2.0 there was none
     const Handle group = open("/options");
     for_each_attribute(options, [&](const char* name, auto& value, const OptionInfo&) {
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
@@ -335,7 +340,8 @@ class Reader {
 void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint) {
   AtomicFile target(path);
   hdf5::Image image;
-  hdf5::write_integer(image.root(), "format_version", kFormatVersion);
+  // As low as can be, so that older programs read what they can.
+  hdf5::write_integer(image.root(), "format_version", file.state.model.intercept.size() > 0 ? 2 : 1);
   hdf5::write_text(image.root(), "kind", hdf5::kModelKind);
   hdf5::write_text(image.root(), "version", GSC_VERSION);
   write_parameters(image, file.state.model);

@@ -15,6 +15,7 @@ Sample sample(const Model& model, Index count, Random& random) {
   result.slabs.rowwise() += model.mu.transpose();
   result.data = result.spikes.cwiseProduct(result.slabs) * model.W.transpose();
   result.data += model.noise.color(standard_normal(count, D, random).transpose()).transpose();
+  if (model.intercept.size() > 0) result.data.rowwise() += model.intercept.transpose();
   return result;
 }
 

@@ -99,6 +99,9 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   plan.fit.inference.precision = options.precision;
   plan.fit.inference.threads = options.threads;
   plan.fit.inference.device = options.device;
+  plan.fit.intercept = Intercept::none;
+  plan.fit.batch = options.batch;
+  plan.fit.polish = options.polish;
   plan.fit.sharing = options.sharing;
   plan.fit.iterations = options.iterations.value_or(usual.iterations);
   plan.fit.tolerance = 0;

@@ -41,6 +41,7 @@ Reconstruction reconstruct(const Picture& noisy, const Model& model, const Model
       data.read(first, block, means);
     }
     Matrix patches = posterior.mean * W_transposed;
+    if (model.intercept.size() > 0) patches.rowwise() += model.intercept.transpose();
     if (plan.remove_mean()) add_means(patches, means);
     // Var(y_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
     Matrix variances = ((posterior.variance * W_squared).array() + mean_variance).matrix();

@@ -1,0 +1,138 @@
+#include "learning/stepwise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "inference/statistics_fields.h"
+#include "learning/m_step_parts.h"
+
+namespace gsc {
+namespace {
+
+/// Rows that are read together where single rows are slow to come by; a batch has several such runs.
+constexpr Index kRun = 256, kRunsPerBatch = 4;
+
+/// running = keep running + weight fresh. Rescued pivots are not part of it.
+void blend(Statistics& running, double keep, const Statistics& fresh, double weight) {
+  for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric) {
+    if constexpr (!std::is_integral_v<Field>) running.*member = keep * running.*member + weight * fresh.*member;
+  });
+}
+
+/// 0, 1, 2, ... with runs of neighbours shuffled.
+std::vector<Index> shuffled(Index rows, Index run, Random& random) {
+  std::vector<Index> starts;
+  for (Index first = 0; first < rows; first += run) starts.push_back(first);
+  std::shuffle(starts.begin(), starts.end(), random);
+  std::vector<Index> order;
+  order.reserve(static_cast<std::size_t>(rows));
+  for (const Index first : starts)
+    for (Index row = first; row < std::min(first + run, rows); ++row) order.push_back(row);
+  return order;
+}
+
+}  // namespace
+
+double Decay::weight(double step) const { return std::max(floor, std::pow(step + 1, -exponent)); }
+
+Stepwise::Stepwise(Share& share, Engine& engine, const FitOptions& options, Decay decay)
+    : share_(share),
+      engine_(engine),
+      options_(options),
+      decay_(decay),
+      total_(static_cast<double>(share.rows().rows())) {
+  share_.team().sum(&total_, 1);
+  batches_ = std::max<Index>(1, std::lround(total_ / static_cast<double>(options.batch)));
+}
+
+void Stepwise::shuffle(int row) {
+  const auto rank = static_cast<std::uint64_t>(share_.team().rank());
+  std::seed_seq seed{options_.seed & 0xffffffffU, options_.seed >> 32U, static_cast<std::uint64_t>(row), rank};
+  Random random(seed);
+  const Data& rows = share_.rows();
+  const Index run = rows.random_access() ? 1 : std::clamp<Index>(options_.batch / kRunsPerBatch, 1, kRun);
+  order_ = shuffled(rows.rows(), run, random);
+}
+
+Statistics Stepwise::batch_sums(const Model& model, Index batch, const StopRequest& stop) {
+  const auto rows = static_cast<Index>(order_.size());
+  const Index first = rows * batch / batches_, end = rows * (batch + 1) / batches_;
+  const std::span<const Index> part(order_.data() + first, static_cast<std::size_t>(end - first));
+  return share_.total([&] {
+    if (stop && stop()) throw Interrupted("interrupted");
+    return engine_.e_step(model, {.rows = part, .stop = stop});
+  });
+}
+
+Evaluation Stepwise::glance(const Model& model, const StopRequest& stop) {
+  shuffle(0);
+  const Statistics sums = batch_sums(model, 0, stop);
+  Statistics all = sums;
+  blend(all, 0, sums, total_ / sums.count);
+  Rescues rescues;
+  rescues.clamped_pivots = sums.clamped_pivots;
+  Evaluation judged = evaluation(all, rescues);
+  judged.estimated = true;
+  return judged;
+}
+
+Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
+  shuffle(row);
+  // The fast step of a full slab is judged by the free energy, which a batch cannot do.
+  const MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned, 0};
+  Model next = model;
+  Statistics running = running_, seen(model);
+  double steps = steps_;
+  Rescues rescues;
+  for (Index batch = 0; batch < batches_; ++batch) {
+    const Statistics sums = batch_sums(next, batch, stop);
+    if (sums.count == 0) continue;
+    seen.count += sums.count;
+    seen.free_energy += sums.free_energy;
+    seen.s += sums.s;
+    rescues.clamped_pivots += sums.clamped_pivots;
+    if (running.count == 0) running = sums;
+    const double weight = decay_.weight(steps);
+    blend(running, 1 - weight, sums, weight * total_ / sums.count);
+    const Vector before = next.intercept;
+    next = m_step(next, running, step, rescues);
+    if (before.size() > 0) move_intercept(running, next.intercept - before);
+    ++steps;
+  }
+  mirror(running);  // files hold the upper triangles
+  model = std::move(next);
+  running_ = std::move(running);
+  steps_ = steps;
+  Evaluation judged = evaluation(seen, rescues);
+  judged.estimated = true;
+  return judged;
+}
+
+void Stepwise::save(MethodState& state) const {
+  if (running_.count == 0) return;
+  state.numbers["batch_steps"] = steps_;
+  std::vector<double> numbers;
+  Statistics running = running_;
+  for_each_number(running, [&](auto& value) { numbers.push_back(static_cast<double>(value)); });
+  state.arrays["running_sums"] = Eigen::Map<const Matrix>(numbers.data(), 1, static_cast<Index>(numbers.size()));
+}
+
+void Stepwise::load(const MethodState& state, const Model& model) {
+  const Matrix numbers = state.array("running_sums");
+  if (numbers.size() == 0) return;
+  Statistics running(model);
+  if (options_.noise_update == Update::paper) running.MM = Matrix::Zero(model.latents(), model.latents());
+  Index count = 0;
+  for_each_number(running, [&](auto&) { ++count; });
+  if (count != numbers.size())
+    throw Error("the checkpoint's running sums have " + std::to_string(numbers.size()) + " numbers, expected " +
+                std::to_string(count) + "; it is damaged or of another model");
+  Index i = 0;
+  for_each_number(running, [&]<class Number>(Number& value) { value = static_cast<Number>(numbers(0, i++)); });
+  mirror(running);
+  running_ = std::move(running);
+  steps_ = state.number("batch_steps", 0);
+}
+
+}  // namespace gsc

@@ -1,0 +1,47 @@
+#pragma once
+// Stepwise EM: an M-step after each batch of data points instead of after a pass over all of them (docs/model.md).
+//
+//   S_t = (1 - rho_t) S_{t-1} + rho_t N/B sum over the batch        rho_t = max(kFloor, (t + 1)^-kExponent)
+//
+// and the M-step of S_t. Where the intercept moves, S moves with it (move_intercept), as its sums are about it.
+
+#include <vector>
+
+#include "learning/learner.h"
+
+namespace gsc {
+
+/// Weights for forgetting; chosen by bench/stepwise_bench.cpp.
+struct Decay {
+  double floor = 0.02, exponent = 0.6;
+  double weight(double step) const;
+};
+
+class Stepwise {
+ public:
+  Stepwise(Share& share, Engine& engine, const FitOptions& options, Decay decay = {});
+
+  /// What the model is worth on the first batch, as an estimate.
+  Evaluation glance(const Model& model, const StopRequest& stop);
+  /// One pass over the data, in an order of its own for each `row`. If it throws Interrupted, nothing has changed.
+  Evaluation pass(Model& model, int row, const StopRequest& stop);
+
+  void save(MethodState& state) const;
+  void load(const MethodState& state, const Model& model);
+
+ private:
+  void shuffle(int row);
+  Statistics batch_sums(const Model& model, Index batch, const StopRequest& stop);
+
+  Share& share_;
+  Engine& engine_;
+  const FitOptions& options_;
+  const Decay decay_;
+  double total_;              // data points of all ranks
+  Index batches_;             // of a pass; each rank has a part of every one
+  std::vector<Index> order_;  // of this rank's rows
+  Statistics running_;
+  double steps_ = 0;
+};
+
+}  // namespace gsc

@@ -1,0 +1,212 @@
+// M-steps after small batches.
+
+#include <gsc/fit.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "distributed/thread_team.h"
+#include "expect_error.h"
+#include "learning/m_step_parts.h"
+#include "learning/stepwise.h"
+#include "random_model.h"
+
+namespace gsc::test {
+namespace {
+
+FitOptions options_for(const ModelKnobs& knobs, Index batch, int iterations) {
+  FitOptions options;
+  options.latents = knobs.latents;
+  options.noise = knobs.noise;
+  options.slab = knobs.slab;
+  options.intercept = knobs.intercept ? Intercept::learned : Intercept::none;
+  options.inference.candidates = std::min<Index>(4, knobs.latents);
+  options.inference.max_active = std::min<Index>(3, knobs.latents);
+  options.inference.threads = 1;
+  options.batch = batch;
+  options.iterations = iterations;
+  options.tolerance = 0;
+  return options;
+}
+
+MatrixData data_for(const ModelKnobs& knobs, Index count) {
+  return MatrixData(random_data(random_model(knobs, 1), count, 2));
+}
+
+class SomeTypes : public ::testing::TestWithParam<ModelKnobs> {};
+INSTANTIATE_TEST_SUITE_P(Types, SomeTypes, ::testing::ValuesIn(every_type(6, 5)),
+                         [](const auto& test) { return type_name(test.param); });
+
+TEST_P(SomeTypes, GetsFurtherInFewerPasses) {
+  const MatrixData data = data_for(GetParam(), 3000);
+  const double full = fit(data, options_for(GetParam(), 0, 7)).last().free_energy;
+  const FitResult stepwise = fit(data, options_for(GetParam(), 200, 7));
+  EXPECT_GT(stepwise.last().free_energy, full);
+  for (const IterationReport& row : stepwise.state.history) {
+    EXPECT_EQ(row.estimated, row.iteration <= 4) << row.iteration;
+    EXPECT_FALSE(row.dip) << row.iteration;
+  }
+  // The last rows are full EM: what they report is what the model has.
+  const double exactly = e_step(stepwise.model(), data, options_for(GetParam(), 0, 0).inference).free_energy;
+  EXPECT_NEAR(stepwise.last().free_energy / exactly, 1, 1e-12);
+  // The estimate of the last pass is not far from what the parameters after it are worth.
+  EXPECT_NEAR(stepwise.state.history[4].free_energy / stepwise.state.history[5].free_energy, 1, 0.02);
+}
+
+/// Keeps the state of one row.
+class Keeper final : public Observer {
+ public:
+  explicit Keeper(int row) : row_(row) {}
+  void on_iteration(const FitState& state) override {
+    if (state.history.back().iteration == row_) kept = state;
+  }
+  bool needs_method_state(const FitState&) override { return true; }
+  FitState kept;
+
+ private:
+  int row_;
+};
+
+TEST_P(SomeTypes, GoesOnWithTheSameBits) {
+  const MatrixData data = data_for(GetParam(), 500);
+  const FitOptions options = options_for(GetParam(), 64, 8);
+  for (const int row : {0, 3, 5, 6, 7}) {
+    Keeper keeper(row);
+    const FitResult whole = fit(data, options, &keeper);
+    const FitResult both = resume(data, options, keeper.kept);
+    EXPECT_TRUE(both.model() == whole.model()) << row;
+    EXPECT_EQ(both.last().free_energy, whole.last().free_energy) << row;
+  }
+}
+
+TEST(Stepwise, DependsOnTheSeedAlone) {
+  const ModelKnobs knobs{.dimensions = 5, .latents = 4};
+  const MatrixData data = data_for(knobs, 700);
+  FitOptions options = options_for(knobs, 50, 6);
+  const FitResult one = fit(data, options), again = fit(data, options);
+  EXPECT_TRUE(one.model() == again.model());
+  options.seed = 2;
+  EXPECT_FALSE(fit(data, options, nullptr, one.model()).model() ==
+               fit(data, options_for(knobs, 50, 6), nullptr, one.model()).model());
+}
+
+TEST(Stepwise, TeamsShareEveryBatch) {
+  const ModelKnobs knobs{.dimensions = 5, .latents = 4, .intercept = true};
+  const MatrixData data = data_for(knobs, 2000);
+  const double alone = fit(data, options_for(knobs, 100, 8)).last().free_energy;
+  for (const int ranks : {2, 3}) {
+    std::vector<FitResult> results(static_cast<std::size_t>(ranks));
+    run_ranks(ranks, 0, [&](Team& team) {
+      FitOptions options = options_for(knobs, 100, 8);
+      options.sharing.team = &team;
+      results[static_cast<std::size_t>(team.rank())] = fit(data, options);
+    });
+    for (const FitResult& result : results) EXPECT_TRUE(result.model() == results[0].model());
+    EXPECT_NEAR(results[0].last().free_energy / alone, 1, 1e-3);
+  }
+}
+
+TEST(Stepwise, StopsWhenPassesBringNothing) {
+  const ModelKnobs knobs{.dimensions = 4, .latents = 2};
+  const MatrixData data = data_for(knobs, 4000);
+  FitOptions options = options_for(knobs, 500, 300);
+  options.tolerance = 1e-4;
+  const FitResult result = fit(data, options);
+  EXPECT_EQ(result.reason, StopReason::converged);
+  EXPECT_LT(result.last().iteration, 100);
+  EXPECT_FALSE(result.last().estimated);
+}
+
+TEST(Stepwise, SumsMoveWithTheIntercept) {
+  for (const NoiseType noise : {NoiseType::diagonal, NoiseType::full}) {
+    const ModelKnobs knobs{.dimensions = 4, .latents = 3, .noise = noise, .intercept = true};
+    const Model model = random_model(knobs, 1);
+    Model moved = model;
+    moved.intercept += Vector::LinSpaced(4, -1, 2);
+    const Matrix values = random_data(model, 50, 2);
+    InferenceOptions exact;
+    exact.method = Method::exact;
+    Statistics sums = e_step(model, MatrixData(values), exact);
+    // The same posterior with the intercept elsewhere: that of data which moved along.
+    Matrix shifted = values;
+    shifted.rowwise() += (moved.intercept - model.intercept).transpose();
+    const Statistics there = e_step(moved, MatrixData(shifted), exact);
+    EXPECT_LT((there.YZ - sums.YZ).cwiseAbs().maxCoeff(), 1e-9);
+    move_intercept(sums, moved.intercept - model.intercept);
+    // By hand, for the data that stayed.
+    const Posterior posterior = infer(model, MatrixData(values), exact);
+    Matrix about = values;
+    about.rowwise() -= moved.intercept.transpose();
+    EXPECT_LT((about.transpose() * posterior.mean - sums.YZ).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_LT((about.colwise().sum().transpose() - sums.y).cwiseAbs().maxCoeff(), 1e-9);
+    const Matrix YY = about.transpose() * about;
+    EXPECT_LT(((noise == NoiseType::full ? YY : Matrix(YY.diagonal())) - sums.YY).cwiseAbs().maxCoeff(), 1e-9);
+  }
+}
+
+TEST(Stepwise, RefusesWhatCannotBe) {
+  const MatrixData data = data_for({.dimensions = 4, .latents = 3}, 100);
+  FitOptions options = options_for({.dimensions = 4, .latents = 3}, 10, 3);
+  options.inference.method = Method::factored;
+  expect_error<UsageError>([&] { fit(data, options); }, {"batch is 10", "factored"});
+  options.inference.method = Method::truncated;
+  options.sharing.partition = Partition::local;
+  expect_error<UsageError>([&] { fit(data, options); }, {"batch is 10", "partition is local"});
+  options.sharing.partition = Partition::uniform;
+  options.batch = -1;
+  expect_error<UsageError>([&] { fit(data, options); }, {"batch is -1"});
+}
+
+TEST(Intercept, IsTheMeanWhereItIsNotLearned) {
+  const ModelKnobs knobs{.dimensions = 4, .latents = 3, .intercept = true};
+  const MatrixData data = data_for(knobs, 200);
+  FitOptions options = options_for(knobs, 0, 5);
+  options.intercept = Intercept::mean;
+  const Vector mean = data.values().colwise().mean();
+  EXPECT_LT((fit(data, options).model().intercept - mean).cwiseAbs().maxCoeff(), 1e-12);
+  options.intercept = Intercept::none;
+  EXPECT_EQ(fit(data, options).model().intercept.size(), 0);
+  options.intercept = Intercept::learned;
+  const double learned = fit(data, options).last().free_energy;
+  options.intercept = Intercept::mean;
+  EXPECT_GT(learned, fit(data, options).last().free_energy);
+}
+
+TEST(Intercept, FarFromZeroChangesNothing) {
+  const ModelKnobs knobs{.dimensions = 4, .latents = 3, .intercept = true};
+  const Matrix values = random_data(random_model(knobs, 1), 200, 2);
+  const FitOptions options = options_for(knobs, 0, 10);
+  const FitResult here = fit(MatrixData(values), options);
+  const FitResult far = fit(MatrixData(Matrix(values.array() + 1e6)), options);
+  EXPECT_NEAR(far.last().free_energy / here.last().free_energy, 1, 1e-6);
+  EXPECT_LT((far.model().W - here.model().W).cwiseAbs().maxCoeff(), 1e-4);
+}
+
+TEST(Intercept, ALevelWithoutOneIsSaid) {
+  class Notes final : public Observer {
+   public:
+    void on_note(const std::string& note) override { notes.push_back(note); }
+    std::vector<std::string> notes;
+  };
+  const ModelKnobs knobs{.dimensions = 4, .latents = 3};
+  const Matrix values = random_data(random_model(knobs, 1), 200, 2).array() + 100;
+  FitOptions options = options_for(knobs, 0, 1);
+  Notes none, learned;
+  fit(MatrixData(values), options, &none);
+  ASSERT_EQ(none.notes.size(), 1U);
+  expect_says(none.notes[0], {"standard deviations from zero", "intercept"});
+  options.intercept = Intercept::learned;
+  fit(MatrixData(values), options, &learned);
+  EXPECT_TRUE(learned.notes.empty());
+}
+
+TEST(Intercept, PaperNoiseHasNone) {
+  FitOptions options;
+  options.noise_update = Update::paper;
+  expect_error<UsageError>([&] { options.validate(); }, {"intercept is learned", "noise_update is paper"});
+  options.intercept = Intercept::mean;
+  EXPECT_NO_THROW(options.validate());
+}
+
+}  // namespace
+}  // namespace gsc::test
