@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <tuple>
 
 #include "data/extension.h"
 
@@ -75,17 +76,17 @@ std::string clip_truncation(const CommandLine& line, InferenceOptions& options, 
                              to_string(options.method))
                : "";
   }
-  std::vector<std::string> lowered;
-  const auto lower = [&](const char* name, Index& value, Index usual, Index most, const char* of_what) {
+  for (const auto& [name, value, usual] : {std::tuple{"candidates", options.candidates, kUsualCandidates},
+                                           std::tuple{"max-active", options.max_active, kUsualMaxActive}})
     if (line.given(name) && value == 0)
       throw UsageError(fmt::format("{} is 0; it must be at least 1 (leave it out for the usual {})", name, usual));
-    if (value == 0) value = usual;
-    if (line.given(name) || value <= most || most < 1) return;
-    value = most;
-    lowered.push_back(fmt::format("{} lowered to the {} {}", name, most, of_what));
-  };
-  lower("candidates", options.candidates, kUsualCandidates, latents, "latents there are");
-  lower("max-active", options.max_active, kUsualMaxActive, options.candidates, "candidates");
+  const InferenceOptions asked = options;
+  options = options.resolved(latents);
+  std::vector<std::string> lowered;
+  if (asked.candidates == 0 && options.candidates < kUsualCandidates)
+    lowered.push_back(fmt::format("candidates lowered to the {} latents there are", options.candidates));
+  if (asked.max_active == 0 && options.max_active < kUsualMaxActive)
+    lowered.push_back(fmt::format("max-active lowered to the {} candidates", options.max_active));
   return fmt::format("{}", fmt::join(lowered, ", "));
 }
 

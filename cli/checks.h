@@ -26,8 +26,8 @@ void check_sharing(const CommandLine& line, const SharingOptions& options);
 /// Throws Error unless the data has as many columns as the model has dimensions.
 void check_dimensions(const Data& data, const Model& model, const std::string& model_name);
 
-/// Lowers candidates and max_active to what `latents` allows where the user left them out. Returns what the user should
-/// know about it, or nothing.
+/// Resolves candidates and max_active where the user left them out. Returns what the user should know about it, or
+/// nothing.
 std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents);
 
 }  // namespace gsc::cli

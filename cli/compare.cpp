@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 
 #include "checks.h"
 #include "commands.h"
@@ -18,7 +19,6 @@
 #include "progress.h"
 #include "shape.h"
 #include "streams.h"
-#include "tasks/denoise_plan.h"
 
 namespace gsc::cli {
 namespace {
@@ -51,18 +51,28 @@ void check_outputs(const Settings& settings) {
       check_not_input(output, input);
 }
 
-/// Shows each iteration behind the method's name, and stops on Ctrl-C.
-class CompareObserver final : public Observer {
+/// Shows each iteration behind the method's name, and stops on Ctrl-C. What `plan` gives is said when learning begins.
+class CompareProgress final : public CompareObserver {
  public:
-  CompareObserver(const FitOptions& options, ProgressLine& progress) : options_(options), progress_(progress) {}
-  void on_iteration(const FitState& state) override {
+  using Plan = std::function<std::vector<std::string>(const Comparison&)>;
+  CompareProgress(Plan plan, ProgressLine& progress) : plan_(std::move(plan)), progress_(progress) {}
+  void on_plan(const Comparison& comparison) override {
+    for (const std::string& line : plan_(comparison)) progress_.say(line);
+    catch_interrupts();
+  }
+  void on_iteration(const MethodRun& run, const FitState& state) override {
     progress_.show(
-        fmt::format("{}: {}", to_string(options_.inference.method), iteration_text(state, options_, progress_.live())));
+        fmt::format("{}: {}", to_string(run.method()), iteration_text(state, run.options, progress_.live())));
+  }
+  void on_denoising(const MethodRun& run, bool judging) override {
+    progress_.show(fmt::format("{}: {}", to_string(run.method()),
+                               judging ? "judging the models of earlier iterations" : "denoising the patches"),
+                   std::chrono::seconds(2));
   }
   bool stop_requested() override { return interrupted(); }
 
  private:
-  const FitOptions& options_;
+  Plan plan_;
   ProgressLine& progress_;
 };
 
@@ -86,24 +96,13 @@ std::optional<Matrix> read_truth(const CommandLine& line, Settings& settings, In
   return truth;
 }
 
-Judge amari_judge(const std::optional<Matrix>& truth) {
-  if (!truth) return {};
-  return [&](const Model& model) -> std::optional<double> {
-    try {
-      return amari_index(model.W, *truth);
-    } catch (const Error&) {  // a singular W has none
-      return {};
-    }
-  };
-}
-
 std::string threads_text(int requested) {
   const int threads = thread_count(requested);
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-Comparison compare_on_table(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
-                            ProgressLine& progress) {
+Compared on_table(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
+                  ProgressLine& progress) {
   const std::unique_ptr<Data> data = open_table(settings.compare.input, settings, "compare");
   const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
   FitOptions& common = settings.fit;
@@ -114,78 +113,41 @@ Comparison compare_on_table(const CommandLine& line, Settings& settings, const s
   if (std::find(methods.begin(), methods.end(), Method::truncated) != methods.end())
     note = clip_truncation(line, common.inference, common.latents);
   common.inference = common.inference.resolved(common.latents);
-  Comparison result;
-  result.measure = truth ? Measure::amari : Measure::free_energy;
+  const auto plan = [&](const Comparison&) {
+    std::vector<std::string> lines = {fmt::format("{} of {} dimensions, {} latents, {}", data_points_text(data->rows()),
+                                                  data->cols(), common.latents,
+                                                  threads_text(common.inference.threads))};
+    for (const std::string& more : {orientation_note(*data, settings.transpose), note})
+      if (!more.empty()) lines.push_back(more);
+    return lines;
+  };
+  CompareProgress watch(plan, progress);
+  Compared result;
   result.data_points = data->rows();
   result.dimensions = data->cols();
-  for (const Method method : methods) {
-    MethodRun& run = result.runs.emplace_back();
-    run.options = common;
-    run.options.inference.method = method;
-    run.options.validate();
-  }
-  progress.say(fmt::format("{} of {} dimensions, {} latents, {}", data_points_text(data->rows()), data->cols(),
-                           common.latents, threads_text(common.inference.threads)));
-  if (const std::string turned = orientation_note(*data, settings.transpose); !turned.empty()) progress.say(turned);
-  if (!note.empty()) progress.say(note);
-
-  catch_interrupts();
-  for (MethodRun& run : result.runs) {
-    CompareObserver observer(run.options, progress);
-    FitCourse course = fit_with_curve(*data, run.options, amari_judge(truth), &observer);
-    if (course.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
-    run.fit = std::move(course.fit);
-    run.curve = std::move(course.curve);
-  }
+  result.comparison = compare_on_table(*data, common, methods, truth, watch);
   return result;
 }
 
-Comparison compare_on_picture(Settings& settings, const std::vector<Method>& methods, ProgressLine& progress) {
+Compared on_picture(Settings& settings, const std::vector<Method>& methods, ProgressLine& progress) {
   DenoiseSettings& asked = settings.denoise;
   asked.picture = settings.compare.input;
   asked.options.models = 1;
   asked.options.seed = settings.fit.seed;
   asked.options.threads = settings.fit.inference.threads;
   asked.options.validate();
-  Comparison result;
+  Compared result;
   result.picture = read_noisy(asked);
   const Picture& noisy = result.picture->noisy;
-  const std::optional<Picture>& clean = result.picture->clean;
-  result.measure = clean ? Measure::psnr : Measure::free_energy;
-  const auto options_of = [&](Method method) {
-    DenoiseOptions options = asked.options;
-    options.method = method;
-    return options;
+  const auto plan = [&](const Comparison& comparison) {
+    return std::vector{fmt::format("{0} x {1} pixels, patches of {2} x {2}, {3} latents, {4}", noisy.width(),
+                                   noisy.height(), comparison.patch, comparison.runs.front().options.latents,
+                                   threads_text(asked.options.threads))};
   };
-  for (const Method method : methods) {
-    const ModelPlan plan = naming_file(
-        asked.picture, [&] { return plan_denoising(noisy, options_of(method), estimate_noise(noisy)).front(); });
-    result.patch = plan.patch;
-    result.runs.emplace_back().options = plan.fit;
-  }
-  progress.say(fmt::format("{0} x {1} pixels, patches of {2} x {2}, {3} latents, {4}", noisy.width(), noisy.height(),
-                           result.patch, result.runs.front().options.latents, threads_text(asked.options.threads)));
-
-  catch_interrupts();
-  for (MethodRun& run : result.runs) {
-    CompareObserver observer(run.options, progress);
-    const auto watch = [&](const DenoiseProgress& now) {
-      const char* stage = now.fraction < 1 ? "denoising the patches" : "judging the models of earlier iterations";
-      if (now.state != nullptr)
-        observer.on_iteration(*now.state);
-      else
-        progress.show(fmt::format("{}: {}", run.name(), stage), std::chrono::seconds(2));
-      return !interrupted();
-    };
-    DenoisingCourse course = naming_file(asked.picture, [&] {
-      return denoise_with_curve(noisy, clean, options_of(run.options.inference.method), watch);
-    });
-    run.fit = std::move(course.denoised.learned.front().fit);
-    run.curve = std::move(course.curve);
-    run.picture = std::move(course.denoised.picture);
-    run.seconds_inferring = course.denoised.learned.front().seconds_inferring;
-    if (clean) run.score = score_of(*clean, noisy, run.picture);
-  }
+  CompareProgress watch(plan, progress);
+  result.comparison = naming_file(asked.picture, [&] {
+    return compare_on_picture(noisy, result.picture->clean, asked.options, methods, settings.compare.curve, watch);
+  });
   return result;
 }
 
@@ -201,18 +163,14 @@ int run_compare(const CommandLine& line) {
 
   ProgressLine progress("compare", settings.quiet);
   const auto start = Clock::now();
-  Comparison result =
-      picture ? compare_on_picture(settings, methods, progress) : compare_on_table(line, settings, methods, progress);
-  std::vector<LearningCurve> curves;
-  for (const MethodRun& run : result.runs) curves.push_back(run.curve);
-  const std::vector<Race> races = race(curves, result.measure);
-  for (std::size_t i = 0; i < races.size(); ++i) result.runs[i].race = races[i];
+  Compared result = picture ? on_picture(settings, methods, progress) : on_table(line, settings, methods, progress);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 
   write_metrics(settings.output, comparison_json(settings, result));
   if (!settings.report.empty()) write_comparison_report(settings.report, settings, result);
   progress.finish();
-  if (!settings.quiet) is_stream(settings.output) ? talk(comparison_text(result)) : put(comparison_text(result));
+  const std::string table = comparison_text(result.comparison);
+  if (!settings.quiet) is_stream(settings.output) ? talk(table) : put(table);
   std::fflush(stdout);  // before what follows on standard error
   for (const std::string& file : {settings.output, settings.report})
     if (!file.empty() && !is_stream(file)) progress.say(fmt::format("wrote {}", file));

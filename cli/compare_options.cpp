@@ -47,7 +47,7 @@ void check_kind(const CommandLine& line, bool picture) {
   for (const Option* option : options_of(kCompare)) {
     const std::string& name = option->name;
     if (!line.given(name)) continue;
-    const bool of_data = has(kFit, name) || name == "truth", of_picture = has(kDenoise, name);
+    const bool of_data = has(kFit, name) || name == "truth", of_picture = has(kDenoise, name) || name == "curve";
     if (picture && of_data && !of_picture)
       throw UsageError(fmt::format("{} is for tables of numbers, but {} is a picture; leave it out", name, input));
     if (!picture && of_picture && !of_data)

@@ -7,6 +7,7 @@
 
 #include "compare.h"
 #include "compare_options.h"
+#include "denoise_report.h"
 #include "help.h"
 #include "learning_report.h"
 #include "metrics.h"
@@ -21,6 +22,8 @@ constexpr const char* kNote =
     "Free energies are lower bounds of the log-likelihood; exact is the log-likelihood itself. That of factored also "
     "pays "
     "for its prior on the basis, unless --basis-prior is none.";
+
+std::string name_of(const MethodRun& run) { return std::string(to_string(run.method())); }
 
 std::string seconds_text(double seconds) {
   return fmt::format("{:.{}f} s", seconds, seconds < 1 ? 3 : seconds < 100 ? 2 : 0);
@@ -38,7 +41,7 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
     for (std::size_t i = 0; i < comparison.runs.size(); ++i) rows[i + 1].push_back(text(comparison.runs[i]));
   };
   using Run = const MethodRun&;
-  column("method", [](Run run) { return run.name(); });
+  column("method", [](Run run) { return name_of(run); });
   column("free energy", [](Run run) { return fmt::format("{:.9g}", run.fit.last().free_energy); });
   if (comparison.measure == Measure::psnr) {
     column("PSNR", [](Run run) { return fmt::format("{:.2f} dB", run.score->psnr); });
@@ -52,7 +55,8 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
   column("noise std", [](Run run) { return fmt::format("{:.4g}", run.fit.last().noise_std); });
   column("iterations", [](Run run) { return fmt::format("{}", run.fit.last().iteration); });
   column("learning", [](Run run) { return seconds_text(run.curve.back().seconds); });
-  if (comparison.picture) column("inference", [](Run run) { return seconds_text(*run.seconds_inferring); });
+  if (comparison.patch > 0) column("inference", [](Run run) { return seconds_text(*run.seconds_inferring); });
+  if (!comparison.judged_on_the_way) return rows;
   column(comparison.runs.size() > 2 ? "as good as the others after" : "as good as the other after", [](Run run) {
     return !run.race.target ? "-" : run.race.seconds ? seconds_text(*run.race.seconds) : "never";
   });
@@ -60,6 +64,8 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
 }
 
 std::string race_note(const Comparison& comparison) {
+  if (!comparison.judged_on_the_way)
+    return "Which method is as good as the other sooner: --curve judges models of earlier iterations, too.";
   const bool many = comparison.runs.size() > 2;
   return fmt::format("As good as {} after: learning time until the {} is as good as {}{}.",
                      many ? "the others" : "the other", measure_name(comparison.measure),
@@ -73,7 +79,7 @@ Json method_json(const Comparison& comparison, const MethodRun& run) {
   const IterationReport& last = run.fit.last();
   const InferenceOptions& inference = run.options.inference;
   const bool truncated = inference.method == Method::truncated;
-  Json json{{"method", run.name()},
+  Json json{{"method", name_of(run)},
             {"latents", run.options.latents},
             {"candidates", truncated ? Json(inference.candidates) : Json()},
             {"max_active", truncated ? Json(inference.max_active) : Json()},
@@ -112,7 +118,7 @@ Chart chart_of(const Comparison& comparison, Measure measure, bool against_time)
   chart.log_x = against_time;
   std::vector<double> values;
   for (const MethodRun& run : comparison.runs) {
-    Chart::Series series{run.name(), {}, {}};
+    Chart::Series series{name_of(run), {}, {}};
     for (const CurvePoint& point : run.curve) {
       const std::optional<double> value = value_of(point, measure);
       if (!value) continue;
@@ -128,25 +134,26 @@ Chart chart_of(const Comparison& comparison, Measure measure, bool against_time)
 
 void add_curves(Report& report, const Comparison& comparison) {
   std::vector<Chart> charts;
-  if (comparison.measure != Measure::free_energy) charts.push_back(chart_of(comparison, comparison.measure, true));
+  if (comparison.measure != Measure::free_energy && comparison.judged_on_the_way)
+    charts.push_back(chart_of(comparison, comparison.measure, true));
   charts.push_back(chart_of(comparison, Measure::free_energy, true));
   charts.push_back(chart_of(comparison, Measure::free_energy, false));
   report.add_heading("Learning");
   report.add_charts(charts);
 }
 
-void add_pictures(Report& report, const Comparison& comparison) {
-  const auto& [noisy, clean] = *comparison.picture;
+void add_pictures(Report& report, const Comparison& comparison, const NoisyPicture& input) {
+  const auto& [noisy, clean] = input;
   const double peak = noisy.peak();
   std::vector<Figure> figures = {{"noisy", "", noisy, 0, peak}};
   if (clean) {
-    const DenoisingScore& score = *comparison.runs.front().score;
+    const PictureScore& score = *comparison.runs.front().score;
     figures.front().detail = scores_text(score.psnr_noisy, score.ssim_noisy);
     figures.push_back({"clean", "", *clean, 0, peak});
   }
   for (const MethodRun& run : comparison.runs)
     figures.push_back(
-        {run.name(), run.score ? scores_text(run.score->psnr, run.score->ssim) : "", run.picture, 0, peak});
+        {name_of(run), run.score ? scores_text(run.score->psnr, run.score->ssim) : "", run.picture, 0, peak});
   report.add_heading("Pictures");
   report.add_figures(figures);
 }
@@ -167,21 +174,22 @@ std::string comparison_text(const Comparison& comparison) {
   return text + wrapped(race_note(comparison), 0) + wrapped(kNote, 0);
 }
 
-Json comparison_json(const Settings& settings, const Comparison& comparison) {
+Json comparison_json(const Settings& settings, const Compared& compared) {
+  const Comparison& comparison = compared.comparison;
   Json json{{"command", "compare"},
             {"version", GSC_VERSION},
             {"input", settings.compare.input},
             {"seed", settings.fit.seed},
             {"threads", thread_count(settings.fit.inference.threads)},
-            {"seconds", comparison.seconds}};
-  if (comparison.picture) {
-    json["height"] = comparison.picture->noisy.height();
-    json["width"] = comparison.picture->noisy.width();
-    json["channels"] = comparison.picture->noisy.channels.size();
+            {"seconds", compared.seconds}};
+  if (compared.picture) {
+    json["height"] = compared.picture->noisy.height();
+    json["width"] = compared.picture->noisy.width();
+    json["channels"] = compared.picture->noisy.channels.size();
     json["patch"] = comparison.patch;
   } else {
-    json["data_points"] = comparison.data_points;
-    json["dimensions"] = comparison.dimensions;
+    json["data_points"] = compared.data_points;
+    json["dimensions"] = compared.dimensions;
   }
   if (comparison.measure == Measure::psnr) {
     json["psnr_noisy"] = comparison.runs.front().score->psnr_noisy;
@@ -192,13 +200,14 @@ Json comparison_json(const Settings& settings, const Comparison& comparison) {
                                                            : "free_energy";
   json["methods"] = Json::array();
   for (const MethodRun& run : comparison.runs) json["methods"].push_back(method_json(comparison, run));
-  json["options"] = compare_options_json(settings, comparison.picture.has_value());
+  json["options"] = compare_options_json(settings, compared.picture.has_value());
   return json;
 }
 
-void write_comparison_report(const std::string& path, const Settings& settings, const Comparison& comparison) {
+void write_comparison_report(const std::string& path, const Settings& settings, const Compared& compared) {
+  const Comparison& comparison = compared.comparison;
   std::vector<std::string> names;
-  for (const MethodRun& run : comparison.runs) names.push_back(run.name());
+  for (const MethodRun& run : comparison.runs) names.push_back(name_of(run));
   Report report("Methods compared on " + settings.compare.input, fmt::format("{}", fmt::join(names, ", ")));
   std::vector<std::vector<std::string>> rows = table_of(comparison);
   const std::vector<std::string> header = std::move(rows.front());
@@ -206,18 +215,18 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
   report.add_table(header, rows);
   report.add_text(fmt::format("{}\n\n{}", race_note(comparison), kNote));
   add_curves(report, comparison);
-  if (comparison.picture) add_pictures(report, comparison);
+  if (compared.picture) add_pictures(report, comparison, *compared.picture);
   for (const MethodRun& run : comparison.runs) {
-    report.add_heading("Basis functions: " + run.name());
-    if (comparison.picture)
+    report.add_heading("Basis functions: " + name_of(run));
+    if (compared.picture)
       report.add_basis(run.fit.model(), comparison.patch, comparison.patch,
-                       static_cast<Index>(comparison.picture->noisy.channels.size()));
+                       static_cast<Index>(compared.picture->noisy.channels.size()));
     else
       add_basis(report, run.fit.model(), drawn_shape(settings.show_basis, settings.fit.factored.shape));
   }
-  add_options(report, compare_options_json(settings, comparison.picture.has_value()));
+  add_options(report, compare_options_json(settings, compared.picture.has_value()));
   report.add_facts("Run", {{"version", GSC_VERSION},
-                           {"seconds", fmt::format("{:.1f}", comparison.seconds)},
+                           {"seconds", fmt::format("{:.1f}", compared.seconds)},
                            {"seed", fmt::format("{}", settings.fit.seed)},
                            {"threads", fmt::format("{}", thread_count(settings.fit.inference.threads))}});
   report.write(path);

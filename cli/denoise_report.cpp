@@ -1,7 +1,6 @@
 #include "denoise_report.h"
 
 #include <fmt/format.h>
-#include <gsc/metrics.h>
 #include <gsc/report.h>
 #include <gsc/version.h>
 
@@ -27,17 +26,6 @@ Picture difference(const Picture& a, const Picture& b, double peak) {
 Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 }  // namespace
-
-DenoisingScore score_of(const Picture& clean, const Picture& noisy, const Picture& denoised) {
-  const double peak = clean.peak();
-  DenoisingScore score{psnr(clean, noisy, peak), psnr(clean, denoised, peak), {}, {}};
-  constexpr Index kSsimWindow = 11;
-  if (std::min(clean.height(), clean.width()) >= kSsimWindow) {
-    score.ssim_noisy = ssim(clean, noisy, peak);
-    score.ssim = ssim(clean, denoised, peak);
-  }
-  return score;
-}
 
 std::string scores_text(double psnr, const std::optional<double>& ssim) {
   return fmt::format("PSNR {:.2f} dB", psnr) + (ssim ? fmt::format(", SSIM {:.3f}", *ssim) : "");

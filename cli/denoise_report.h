@@ -8,24 +8,18 @@
 #include <string>
 
 #include "options.h"
+#include "tasks/scores.h"
 
 namespace gsc::cli {
-
-/// Against the clean picture, where it is known.
-struct DenoisingScore {
-  double psnr_noisy = 0, psnr = 0;
-  std::optional<double> ssim_noisy, ssim;  ///< none where the picture is smaller than the window of SSIM, 11 x 11
-};
 
 struct DenoisingRun {
   Picture noisy;
   std::optional<Picture> clean;
   Denoised denoised;
-  std::optional<DenoisingScore> score;
+  std::optional<PictureScore> score;
   double seconds = 0;
 };
 
-DenoisingScore score_of(const Picture& clean, const Picture& noisy, const Picture& denoised);
 /// "PSNR 30.12 dB, SSIM 0.871".
 std::string scores_text(double psnr, const std::optional<double>& ssim);
 

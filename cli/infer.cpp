@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "checks.h"
 #include "commands.h"
 #include "data/extension.h"
+#include "inference/infer_in_chunks.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "open_table.h"
@@ -16,46 +16,22 @@
 namespace gsc::cli {
 namespace {
 
-/// Rows at a time: many enough for the threads, few enough that a chunk stays below some 50 MB.
-Index chunk_rows(Index latents) { return std::clamp<Index>((Index{1} << 21) / latents, 1024, 65536); }
-
-/// Copies the rows of a chunk to their place; the whole takes its width from the first chunk.
-template <class Whole>
-void place(Whole& whole, const Whole& chunk, Index first, Index rows) {
-  if (chunk.size() == 0) return;
-  if (whole.size() == 0) whole.resize(rows, chunk.cols());
-  whole.middleRows(first, chunk.rows()) = chunk;
-}
-
-Posterior infer_in_chunks(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress,
-                          InferenceTotals& totals) {
+Posterior infer_all(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress,
+                    InferenceTotals& totals) {
   const PosteriorRequest request{settings.variance, settings.states, settings.with_candidates};
-  const Index rows = data.rows(), step = chunk_rows(model.latents());
   const auto start = std::chrono::steady_clock::now();
-  Posterior all;
-  all.log_likelihood.resize(rows);
-  totals.activations = Vector::Zero(model.latents());
-  for (Index first = 0; first < rows; first += step) {
-    const Posterior chunk = infer(model, data, settings.fit.inference, request, first, std::min(step, rows - first),
-                                  [] { return interrupted(); });
-    place(all.mean, chunk.mean, first, rows);
-    place(all.probability, chunk.probability, first, rows);
-    place(all.variance, chunk.variance, first, rows);
-    place(all.states, chunk.states, first, rows);
-    place(all.state_weights, chunk.state_weights, first, rows);
-    place(all.candidates, chunk.candidates, first, rows);
-    all.log_likelihood.segment(first, chunk.log_likelihood.size()) = chunk.log_likelihood;
-    all.max_active = chunk.max_active;
-    totals.free_energy += chunk.log_likelihood.sum();
-    totals.activations += chunk.probability.colwise().sum().transpose();
+  const auto show = [&](Index done) {
     totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const Index done = std::min(rows, first + step);
-    progress.show(
-        fmt::format("{} of {} data points, {} left", done, rows,
-                    duration_text(totals.seconds / static_cast<double>(done) * static_cast<double>(rows - done))),
-        std::chrono::seconds(5));
-  }
-  return all;
+    const Index left = data.rows() - done;
+    progress.show(fmt::format("{} of {} data points, {} left", done, data.rows(),
+                              duration_text(totals.seconds / static_cast<double>(done) * static_cast<double>(left))),
+                  std::chrono::seconds(5));
+  };
+  Posterior posterior =
+      infer_in_chunks(model, data, settings.fit.inference, request, show, [] { return interrupted(); });
+  totals.free_energy = posterior.log_likelihood.sum();
+  totals.activations = posterior.probability.colwise().sum().transpose();
+  return posterior;
 }
 
 /// .npy has room for one array: the mean.
@@ -133,7 +109,7 @@ int run_infer(const CommandLine& line) {
 
   catch_interrupts();
   InferenceTotals totals;
-  const Posterior posterior = infer_in_chunks(model, *data, settings, progress, totals);
+  const Posterior posterior = infer_all(model, *data, settings, progress, totals);
   write_result(settings, arrays_of(posterior, settings));
   write_metrics(settings.metrics, infer_metrics(settings, *data, model, totals));
   const auto count = static_cast<double>(data->rows());

@@ -190,6 +190,10 @@ Rows make_table() {
       row("methods", "M,M", kCompare, kInference,
           fmt::format("two or three of {} (exact: up to {} latents)", all_words<Method>(), kMaxExactLatents), compare,
           &C::methods),
+      row("curve", "", kCompare, kWrite,
+          "of a picture whose clean version is known: also judge models of earlier iterations, to tell who is as good "
+          "as the other sooner",
+          compare, &C::curve),
       listed("selection", kDenoise, kInference, denoise, chosen, &O::selection),
       listed("precision", kDenoise, kInference, denoise, chosen, &O::precision),
       listed("method", kDenoise, kInference, denoise, chosen, &O::method),

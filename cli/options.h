@@ -70,7 +70,8 @@ struct DenoiseSettings {
 struct CompareSettings {
   std::string input;  ///< a picture, or a table as open_data() takes it
   std::string methods = "truncated,factored";
-  std::string truth;  ///< the basis that generated the table
+  std::string truth;   ///< the basis that generated the table
+  bool curve = false;  ///< of a picture: also judge the models of earlier iterations
 };
 
 /// What only gsc reproduce has.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <gsc/files.h>
-#include <gsc/generate.h>
 #include <gsc/sound.h>
 
 #include <algorithm>
@@ -20,7 +19,6 @@
 #include "data/write_table.h"
 #include "interrupts.h"
 #include "metrics.h"
-#include "model/random_draws.h"
 #include "option_values.h"
 #include "output_folder.h"
 #include "program_team.h"
@@ -61,18 +59,6 @@ double perturbation_of(const std::string& mix) {
   }
 }
 
-/// Turns the sources into a mixture; returns what it did.
-Truth mix(Channels& channels, const SeparateSettings& settings) {
-  Random random(settings.mix_seed);
-  Truth truth;
-  truth.mixing = mixing_matrix(channels.values.rows(), perturbation_of(settings.mix), random);
-  truth.sources = std::move(channels.values);
-  channels.values = truth.mixing * truth.sources;
-  if (settings.add_noise > 0)
-    channels.values += settings.add_noise * standard_normal(channels.values.rows(), channels.values.cols(), random);
-  return truth;
-}
-
 /// Method, candidates and max-active as given; if none of them is, separate() chooses. Returns what the user should
 /// know.
 std::string set_truncation(const CommandLine& line, SeparateOptions& options, Index channels) {
@@ -80,7 +66,7 @@ std::string set_truncation(const CommandLine& line, SeparateOptions& options, In
   options.choose_method = !line.given("method") && !line.given("candidates") && !line.given("max-active");
   if (options.choose_method) return "";
   const Index latents = options.fit.latents > 0 ? options.fit.latents : channels;
-  if (!line.given("max-active")) inference.max_active = inference.candidates;
+  if (!line.given("max-active")) inference.max_active = inference.resolved(latents).candidates;
   return clip_truncation(line, inference, latents);
 }
 
@@ -172,7 +158,6 @@ int run_separate(const CommandLine& line) {
   Settings settings = line.settings;
   SeparateOptions options;
   settings.fit = options.fit;
-  settings.fit.inference.candidates = settings.fit.inference.max_active = kUsualCandidates;
   line.apply(settings);
   use_team(settings.fit);
   SeparateSettings& asked = settings.separate;
@@ -184,8 +169,11 @@ int run_separate(const CommandLine& line) {
   Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, asked, settings);
   check_mixture(channels.values, channels.name, asked.offset);
   if (asked.normalise) normalise(channels.values, channels.name + (experiment ? ": source" : ": channel"));
-  std::optional<Truth> truth;
-  if (experiment) truth = mix(channels, asked);
+  std::optional<KnownMixture> truth;
+  if (experiment) {
+    truth = mix(std::move(channels.values), perturbation_of(asked.mix), asked.add_noise, asked.mix_seed);
+    channels.values = truth->mixture;
+  }
   if (asked.whiten) {  // separate() does it too, but does not know the name
     Matrix copy = channels.values;
     whiten(copy, channels.name);
@@ -210,7 +198,7 @@ int run_separate(const CommandLine& line) {
   if (separation.fit.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
 
   if (!team().root()) return kDone;
-  std::optional<Score> score;
+  std::optional<SeparationScore> score;
   if (truth) score = score_of(*truth, separation);
   write_results(folder, settings, separation, channels.rate);
   const Json metrics = separate_metrics(settings, channels, separation, score);

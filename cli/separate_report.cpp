@@ -1,7 +1,6 @@
 #include "separate_report.h"
 
 #include <fmt/format.h>
-#include <gsc/metrics.h>
 #include <gsc/report.h>
 
 #include <algorithm>
@@ -14,24 +13,11 @@
 
 namespace gsc::cli {
 
-Score score_of(const Truth& truth, const Separation& separation) {
-  Score score;
-  score.matches = match_sources(truth.sources, separation.sources);
-  if (separation.mixing.cols() != truth.mixing.cols()) return score;
-  try {
-    const double amari = amari_index(separation.mixing, truth.mixing);
-    if (std::isfinite(amari)) score.amari = amari;
-  } catch (const Error&) {
-    // A singular matrix has no index; score_text() says so.
-  }
-  return score;
-}
-
 std::string separate_summary(const Separation& separation, double samples) {
   return fit_summary(separation.fit, samples) + starts_text(separation.free_energies, separation.winner);
 }
 
-std::string score_text(const Score& score) {
+std::string score_text(const SeparationScore& score) {
   std::string text = score.amari
                          ? fmt::format("Amari index {:.4f} (0: mixing found up to order and scale)", *score.amari)
                          : "no Amari index: the learned mixing matrix is not square and regular";
@@ -41,7 +27,7 @@ std::string score_text(const Score& score) {
 }
 
 Json separate_metrics(const Settings& settings, const Channels& channels, const Separation& separation,
-                      const std::optional<Score>& score) {
+                      const std::optional<SeparationScore>& score) {
   const MatrixData data(channels.values.transpose(), channels.name);
   Json json = fit_metrics(settings, data, separation.fit);
   json["command"] = "separate";
@@ -59,7 +45,7 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
 }
 
 void write_separation_report(const std::string& path, const Settings& settings, const Separation& separation,
-                             const std::optional<Score>& score) {
+                             const std::optional<SeparationScore>& score) {
   constexpr Index kShown = 2000;
   const SeparateSettings& asked = settings.separate;
   std::string subtitle =

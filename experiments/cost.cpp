@@ -84,11 +84,15 @@ class Cost final : public Experiment {
     DenoiseOptions options = denoise_options(settings);
     options.threads = request.threads;
     const bool with_curve = settings["part"] == "time";
-    const DenoisingCourse course = denoise_with_curve(noisy, with_curve ? std::optional(clean) : std::nullopt, options);
+    options.models = 1;
+    options.validate();
+    const double noise = estimate_noise(noisy);
+    const DenoisingCourse course =
+        denoise_with_curve(noisy, clean, plan_denoising(noisy, options, noise).front(), noise, with_curve);
     Json result{{"psnr", psnr(clean, course.denoised.picture, clean.peak())},
                 {"seconds", course.denoised.learned[0].fit.seconds}};
     for (const CurvePoint& point : course.curve)
-      if (point.quality && point.seconds > 0) {
+      if (with_curve && point.quality && point.seconds > 0) {
         result["curve_seconds"].push_back(point.seconds);
         result["curve_psnr"].push_back(*point.quality);
       }

@@ -96,8 +96,9 @@ TEST_F(CompareProgram, WithoutTruthTheFreeEnergyCounts) {
 
 TEST_F(CompareProgram, TwoMethodsOnAPicture) {
   draw("clean.png");
-  const std::vector<std::string> words = {"clean.png", "--add-noise", "25",     "--latents", "16",       "--iterations",
-                                          "10",        "-o",          "o.json", "--report",  "page.html"};
+  const std::vector<std::string> words = {"clean.png", "--add-noise",  "25",        "--latents",
+                                          "16",        "--iterations", "10",        "-o",
+                                          "o.json",    "--report",     "page.html", "--curve"};
   const ProgramResult result = run(words);
   ASSERT_EQ(result.code, 0) << result.err;
   const Json json = Json::parse(read_file(file("o.json")));
@@ -123,6 +124,23 @@ TEST_F(CompareProgram, TwoMethodsOnAPicture) {
                                    "--iterations", "10", "--models", "1", "--method", "factored", "--metrics", "-"});
   ASSERT_EQ(alone.code, 0) << alone.err;
   EXPECT_EQ(Json::parse(alone.out)["psnr"], json["methods"][1]["psnr"]);
+}
+
+TEST_F(CompareProgram, ModelsOnTheWayAreJudgedOnlyIfAskedFor) {
+  draw("clean.png", 24);
+  const ProgramResult result = run({"clean.png", "--add-noise", "25", "--latents", "8", "--iterations", "4", "-o",
+                                    "o.json", "--report", "page.html"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.err.find("judging"), std::string::npos) << result.err;
+  EXPECT_EQ(result.out.find("as good as the other after"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("--curve"), std::string::npos) << result.out;
+  EXPECT_EQ(read_file(file("page.html")).find("PSNR against seconds"), std::string::npos);
+  for (const Json& method : Json::parse(read_file(file("o.json")))["methods"]) {
+    EXPECT_EQ(method["curve"].back()["quality"], method["psnr"]);
+    EXPECT_TRUE(method["curve"][2]["quality"].is_null());
+    EXPECT_TRUE(method["seconds_to_reach_others"].is_null());
+    EXPECT_FALSE(method["best_of_others"].is_null());
+  }
 }
 
 TEST_F(CompareProgram, APictureWithoutTruth) {
@@ -158,6 +176,7 @@ TEST_F(CompareProgram, BadInput) {
       {{"good.png", "--methods", "truncated,exact"}, 2, "method is exact"},
       {{data, "--quality", "fast"}, 2, "quality is for pictures, but mix.npz:data is none"},
       {{data, "--clean", "good.png"}, 2, "clean is for pictures"},
+      {{data, "--curve"}, 2, "curve is for pictures"},
       {{"good.png", "--tolerance", "0"}, 2, "tolerance is for tables of numbers, but good.png is a picture"},
       {{"good.png", "--truth", data}, 2, "truth is for tables"},
       {{"good.png", "--add-noise", "5", "--clean", "good.png"}, 2, "exclude each other"},

@@ -6,6 +6,8 @@
 #include <gsc/metrics.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gsc::test {
 namespace {
 
@@ -90,10 +92,12 @@ TEST(LearningCurve, PicturesOnTheWayAreThoseOfShorterRuns) {
   options.latents = 12;
   options.iterations = 4;
   options.models = 1;
+  const double noise = estimate_noise(noisy);
+  const auto plan = [&](const DenoiseOptions& of) { return plan_denoising(noisy, of, noise).front(); };
   for (const Method method : {Method::truncated, Method::factored}) {
     options.method = method;
     options.iterations = 4;
-    const DenoisingCourse course = denoise_with_curve(noisy, clean, options);
+    const DenoisingCourse course = denoise_with_curve(noisy, clean, plan(options), noise, true);
     EXPECT_EQ(course.denoised.picture.channels[0], denoise(noisy, options).picture.channels[0]);
     for (const int iterations : {0, 3, 4}) {
       options.iterations = iterations;
@@ -101,7 +105,11 @@ TEST(LearningCurve, PicturesOnTheWayAreThoseOfShorterRuns) {
                 psnr(clean, denoise(noisy, options).picture, 255));
     }
   }
-  EXPECT_FALSE(denoise_with_curve(noisy, {}, options).curve.back().quality);
+  EXPECT_FALSE(denoise_with_curve(noisy, {}, plan(options), noise, true).curve.back().quality);
+  const LearningCurve at_the_end = denoise_with_curve(noisy, clean, plan(options), noise, false).curve;
+  EXPECT_TRUE(at_the_end.back().quality);
+  EXPECT_EQ(std::count_if(at_the_end.begin(), at_the_end.end(), [](const CurvePoint& point) { return point.quality; }),
+            1);
 }
 
 }  // namespace

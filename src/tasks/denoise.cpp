@@ -78,9 +78,15 @@ void average_in(Picture& mean, const Picture& value, int count) {
 Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer) {
   const NumericScope scope;
   options.validate();
+  const double noise = estimate_noise(noisy);
+  return denoise_as_planned(noisy, plan_denoising(noisy, options, noise), noise, observer);
+}
+
+Denoised denoise_as_planned(const Picture& noisy, const std::vector<ModelPlan>& plans, double noise,
+                            const DenoiseObserver& observer) {
+  const NumericScope scope;
   Denoised result;
-  result.noise_estimate = estimate_noise(noisy);
-  const std::vector<ModelPlan> plans = plan_denoising(noisy, options, result.noise_estimate);
+  result.noise_estimate = noise;
   DenoiseProgress progress;
   progress.models = static_cast<int>(plans.size());
   const double whole = std::accumulate(plans.begin(), plans.end(), 0.0,
@@ -88,8 +94,7 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
   for (const ModelPlan& plan : plans) {
     const double share = plan.cost / whole, learning = share * plan.learning_share;
     LearningProgress watch(observer, progress, learning, plan.fit.iterations);
-    Denoised::Learned learned{plan.patch, plan.patch_mean, plan.fit, learn(noisy, plan, result.noise_estimate, watch),
-                              0};
+    Denoised::Learned learned{plan.patch, plan.patch_mean, plan.fit, learn(noisy, plan, noise, watch), 0};
     if (learned.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
     const double begin = progress.fraction + learning, inferring = share - learning;
     progress.fraction = begin;

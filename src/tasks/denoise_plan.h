@@ -24,6 +24,10 @@ struct ModelPlan {
 /// Throws Error for a picture that is too small for any patch, or flat, UsageError for options that do not fit it.
 std::vector<ModelPlan> plan_denoising(const Picture& noisy, const DenoiseOptions& options, double noise);
 
+/// What denoise() does once it is planned; `noise` is what the plans were made for.
+Denoised denoise_as_planned(const Picture& noisy, const std::vector<ModelPlan>& plans, double noise,
+                            const DenoiseObserver& observer = {});
+
 /// Gaussian smoothing of every channel, mirrored at the edges.
 Picture smoothed(const Picture& picture, double pixels);
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "tasks/denoise_plan.h"
 #include "tasks/reconstruct.h"
 
 namespace gsc {
@@ -70,20 +69,18 @@ FitCourse fit_with_curve(const Data& data, const FitOptions& options, const Judg
   return {std::move(result), std::move(curve)};
 }
 
-DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Picture>& clean, DenoiseOptions options,
-                                   const DenoiseObserver& observer) {
-  options.models = 1;
+DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Picture>& clean, const ModelPlan& plan,
+                                   double noise, bool judge_on_the_way, const DenoiseObserver& observer) {
   KeptModels models;
   DenoisingCourse course;
-  course.denoised = denoise(noisy, options, [&](const DenoiseProgress& now) {
-    if (clean && now.state != nullptr) keep(models, *now.state);
+  course.denoised = denoise_as_planned(noisy, {plan}, noise, [&](const DenoiseProgress& now) {
+    if (clean && judge_on_the_way && now.state != nullptr) keep(models, *now.state);
     return !observer || observer(now);
   });
   course.curve = curve_of(course.denoised.learned.front().fit.state.history);
   if (!clean) return course;
 
-  const ModelPlan plan = plan_denoising(noisy, options, course.denoised.noise_estimate).front();
-  const DenoiseProgress judging{.fraction = 1, .model = 0, .models = 1, .state = nullptr};
+  const DenoiseProgress judging{.fraction = 1, .model = 1, .models = 1, .state = nullptr};
   const auto go_on = [&](double) { return !observer || observer(judging); };
   judge_kept(course.curve, models, [&](const Model& model) {
     return psnr(*clean, reconstruct(noisy, model, plan, go_on).picture, clean->peak());

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "tasks/denoise_plan.h"
+
 namespace gsc {
 
 struct CurvePoint {
@@ -37,10 +39,11 @@ struct DenoisingCourse {
   Denoised denoised;
   LearningCurve curve;
 };
-/// As denoise() with one model; the quality is the PSNR of the picture that a model gives, if `clean` is known. While
-/// models are judged the observer gets a fraction of 1.
-DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Picture>& clean, DenoiseOptions options,
-                                   const DenoiseObserver& observer = {});
+/// As denoise() with one model; the quality is the PSNR of the picture that a model gives, if `clean` is known: that of
+/// the last model, and of those before it if `judge_on_the_way`. While these are judged the observer gets model 1,
+/// one beyond the last. `noise` is what the plan was made for.
+DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Picture>& clean, const ModelPlan& plan,
+                                   double noise, bool judge_on_the_way, const DenoiseObserver& observer = {});
 
 /// What methods are compared by: the free energy, or the quality as a PSNR (more is better) or an Amari index (less
 /// is).

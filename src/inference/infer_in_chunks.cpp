@@ -1,0 +1,42 @@
+#include "inference/infer_in_chunks.h"
+
+#include <algorithm>
+
+namespace gsc {
+namespace {
+
+/// Rows at a time: many enough for the threads, few enough that a chunk stays below some 50 MB.
+Index chunk_rows(Index latents) { return std::clamp<Index>((Index{1} << 21) / latents, 1024, 65536); }
+
+/// Copies the rows of a chunk to their place; the whole takes its width from the first chunk.
+template <class Whole>
+void place(Whole& whole, const Whole& chunk, Index first, Index rows) {
+  if (chunk.size() == 0) return;
+  if (whole.size() == 0) whole.resize(rows, chunk.cols());
+  whole.middleRows(first, chunk.rows()) = chunk;
+}
+
+}  // namespace
+
+Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceOptions& options,
+                          const PosteriorRequest& request, const std::function<void(Index)>& done,
+                          const StopRequest& stop) {
+  const Index rows = data.rows(), step = chunk_rows(model.latents());
+  Posterior all;
+  all.log_likelihood.resize(rows);
+  for (Index first = 0; first < rows; first += step) {
+    const Posterior chunk = infer(model, data, options, request, first, std::min(step, rows - first), stop);
+    place(all.mean, chunk.mean, first, rows);
+    place(all.probability, chunk.probability, first, rows);
+    place(all.variance, chunk.variance, first, rows);
+    place(all.states, chunk.states, first, rows);
+    place(all.state_weights, chunk.state_weights, first, rows);
+    place(all.candidates, chunk.candidates, first, rows);
+    all.log_likelihood.segment(first, chunk.log_likelihood.size()) = chunk.log_likelihood;
+    all.max_active = chunk.max_active;
+    if (done) done(std::min(rows, first + step));
+  }
+  return all;
+}
+
+}  // namespace gsc

@@ -1,0 +1,60 @@
+#pragma once
+// Methods side by side on the same data or picture, with the same options and seed: how good each is in the end, and
+// how soon it was as good as the others.
+
+#include <gsc/denoise.h>
+
+#include <optional>
+#include <vector>
+
+#include "tasks/learning_curve.h"
+#include "tasks/scores.h"
+
+namespace gsc {
+
+/// One method at work.
+struct MethodRun {
+  FitOptions options;
+  FitResult fit;
+  LearningCurve curve;
+  Race race;  ///< against the other methods
+
+  // Of a picture only.
+  Picture picture;  ///< denoised
+  std::optional<double> seconds_inferring;
+  std::optional<PictureScore> score;
+
+  Method method() const { return options.inference.method; }
+};
+
+struct Comparison {
+  Measure measure = Measure::free_energy;
+  bool judged_on_the_way = true;  ///< else the quality is known at the end only, and nobody knows who was sooner
+  std::vector<MethodRun> runs;
+  Index patch = 0;  ///< pixels on a side of a basis function of a picture
+};
+
+/// Watches. Every method may be left alone.
+class CompareObserver {
+ public:
+  virtual ~CompareObserver() = default;
+  /// All methods can do it; learning begins.
+  virtual void on_plan(const Comparison& comparison) { (void)comparison; }
+  virtual void on_iteration(const MethodRun& run, const FitState& state) { (void)run, (void)state; }
+  /// Now and then after learning: while the picture is denoised, or models of earlier iterations are judged.
+  virtual void on_denoising(const MethodRun& run, bool judging) { (void)run, (void)judging; }
+  /// Asked between blocks of data; true ends the comparison with Interrupted.
+  virtual bool stop_requested() { return false; }
+};
+
+/// On a table. `truth`: the square basis that generated the data; methods are then judged by the Amari index, which
+/// costs next to nothing, so all along. Throws UsageError before any work if one of the methods cannot do it.
+Comparison compare_on_table(const Data& data, const FitOptions& options, const std::vector<Method>& methods,
+                            const std::optional<Matrix>& truth, CompareObserver& observer);
+
+/// On a picture, one model per method; judged by the PSNR if `clean` is known. Each model on the way that is judged
+/// costs an inference of the whole picture, so that is done only if asked for (`judge_on_the_way`).
+Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>& clean, const DenoiseOptions& options,
+                              const std::vector<Method>& methods, bool judge_on_the_way, CompareObserver& observer);
+
+}  // namespace gsc
