@@ -1,6 +1,6 @@
 // One door for all formats: the extension decides who reads.
 
-#include <gsc/files.h>
+#include <gsc/arrays.h>
 
 #include <new>
 
@@ -9,21 +9,14 @@
 #include "data/file_error.h"
 #include "data/file_kind.h"
 #include "data/hdf5.h"
+#include "data/location.h"
 #include "data/mat.h"
 #include "data/npy.h"
 #include "data/npz.h"
-#include "distributed/together.h"
 
 namespace gsc {
-namespace {
 
-struct Location {
-  std::filesystem::path path;
-  std::string array;  // what follows the colon, if anything
-};
-
-/// Splits "file.npz:name". Paths and names may hold colons themselves, so the longest part that is a file counts.
-Location split(const std::string& location) {
+Location split_location(const std::string& location) {
   std::error_code error;
   for (std::size_t end = location.size(); end != std::string::npos && end > 0; end = location.rfind(':', end - 1)) {
     std::filesystem::path path = location.substr(0, end);
@@ -33,6 +26,8 @@ Location split(const std::string& location) {
   }
   fail(location, "there is no such file; is the name spelt right?");
 }
+
+namespace {
 
 std::unique_ptr<Data> open(const Location& location) {
   const std::string extension = lower_extension(location.path);
@@ -57,25 +52,12 @@ std::unique_ptr<Data> open(const Location& location) {
 }  // namespace
 
 std::unique_ptr<Data> open_data(const std::string& location) {
-  const Location where = split(location);
+  const Location where = split_location(location);
   try {
     return open(where);
   } catch (const std::bad_alloc&) {
     fail(location, "does not fit into memory; save it as .npy, which is read in pieces");
   }
-}
-
-std::unique_ptr<Data> open_data(const std::string& location, Team& team) {
-  if (team.alone()) return open_data(location);
-  std::unique_ptr<Data> data;
-  bool in_pieces = false;
-  together(team, [&] {
-    const std::string extension = lower_extension(split(location).path);
-    in_pieces = extension == ".npy" || is_hdf5_extension(extension);
-    if (in_pieces || team.root()) data = open_data(location);
-  });
-  if (in_pieces) return data;
-  return std::make_unique<RootData>(team, std::move(data));
 }
 
 }  // namespace gsc

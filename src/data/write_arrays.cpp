@@ -1,6 +1,6 @@
 // Arrays to .npy, .npz, .csv, .tsv and .h5.
 
-#include <gsc/files.h>
+#include <gsc/arrays.h>
 
 #include <array>
 #include <memory>

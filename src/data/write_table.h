@@ -1,7 +1,7 @@
 #pragma once
 // Tables as bytes, for files and for standard output: .npy, and text with a separator.
 
-#include <gsc/files.h>
+#include <gsc/arrays.h>
 
 #include <functional>
 #include <span>

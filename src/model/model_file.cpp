@@ -13,7 +13,7 @@
 // written before there was such a thing. What is not known is passed over; whoever adds something that older programs
 // must not pass over raises kFormatVersion.
 
-#include <gsc/files.h>
+#include <gsc/model_file.h>
 #include <gsc/version.h>
 
 #include <array>

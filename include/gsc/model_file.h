@@ -1,0 +1,44 @@
+#pragma once
+// Models and checkpoints in files, written as <gsc/arrays.h> writes. Target gsc::io.
+
+#include <gsc/fit.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// What a model file holds.
+struct ModelFile {
+  FitState state;                     ///< parameters, history, rescues
+  std::optional<FitOptions> options;  ///< how it was learned, if it was
+  std::string version;                ///< of the program that wrote it
+};
+/// `checkpoint`: also what only going on needs and is as large as the data (MethodState::columns).
+void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);
+ModelFile load_model(const std::filesystem::path& path);
+
+/// Names the options in which two runs differ so that one cannot go on from the other; empty if it can.
+std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now);
+
+/// Saves a checkpoint (a model file) every `every` iterations, and when asked to.
+class Checkpoint final : public Observer {
+ public:
+  Checkpoint(std::filesystem::path path, const FitOptions& options, int every)
+      : path_(std::move(path)), options_(options), every_(every) {}
+  void on_iteration(const FitState& state) override;
+  bool needs_method_state(const FitState& state) override { return due(state); }
+  void save(const FitState& state) const;
+
+ private:
+  bool due(const FitState& state) const;
+  std::filesystem::path path_;
+  FitOptions options_;
+  int every_;
+};
+
+#pragma GCC visibility pop
+}  // namespace gsc
