@@ -9,12 +9,12 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "distributed/pack_fit.h"
 #include "distributed/repartition.h"
 #include "distributed/share.h"
 #include "distributed/thread_team.h"
 #include "expect_error.h"
 #include "inference_check.h"
+#include "learning/pack_fit.h"
 #include "random_model.h"
 
 namespace gsc::test {

@@ -8,10 +8,10 @@
 #include <chrono>
 #include <cmath>
 
-#include "distributed/pack_fit.h"
 #include "distributed/together.h"
 #include "learning/fit_option_list.h"
 #include "learning/learner.h"
+#include "learning/pack_fit.h"
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
 

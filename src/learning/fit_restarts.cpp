@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "distributed/pack_fit.h"
 #include "distributed/together.h"
+#include "learning/pack_fit.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {

@@ -1,4 +1,4 @@
-#include "distributed/pack_fit.h"
+#include "learning/pack_fit.h"
 
 namespace gsc {
 
