@@ -22,6 +22,7 @@ Json header(const char* command, const Settings& settings, const Data& data) {
   json["dimensions"] = data.cols();
   json["processes"] = team().size();
   json["threads"] = thread_count(settings.fit.inference.threads);
+  json["device"] = settings.fit.inference.device;
   return json;
 }
 

@@ -299,6 +299,8 @@ Rows make_table() {
       listed("seed", kFit | kSample | kSeparate | kDenoise | kCompare | kReproduce, kRun),
       listed("threads", both | kSeparate | kDenoise | kCompare | kReproduce, kRun)
           .left_out("OMP_NUM_THREADS, else all physical cores"),
+      listed("device", both | kSeparate, kRun),
+      listed("device", kDenoise, kRun, denoise, chosen, &O::device),
       listed("partition", kFit | kDenoise, kRun),
       listed("alpha", kFit | kDenoise, kRun),
       row("quiet", "", both | kSample | kSeparate | kDenoise | kReport | kCompare | kReproduce, kRun,

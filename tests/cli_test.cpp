@@ -96,6 +96,8 @@ TEST_F(Cli, HelpVersionAndSuggestions) {
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--alpha", "3"}, {"alpha is for --partition global"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--partition", "global", "--alpha", "101"}, {"alpha is 101"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--noise", "ful"}, {"noise is 'ful'", "scalar, diagonal, full"});
+  make_bars();
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--device", "abacus"}, {"device is 'abacus'", "here are: cpu"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--seed", "-1"}, {"seed is '-1'", "whole number"});
   EXPECT_EQ(run({}).code, 2);
 }
@@ -117,7 +119,7 @@ TEST_F(Cli, EveryOptionOfTheLibraryIsAFlagAndInTheMetrics) {
     std::string flag = "--" + option.name;
     std::replace(flag.begin(), flag.end(), '_', '-');
     EXPECT_NE(help.find(flag + " "), std::string::npos) << flag;
-    const bool of_the_run = option.name == "seed" || option.name == "threads";
+    const bool of_the_run = option.name == "seed" || option.name == "threads" || option.name == "device";
     if (option.name == "partition" || option.name == "alpha") continue;  // how processes share: "sharing"
     EXPECT_TRUE((of_the_run ? metrics : metrics["options"]).contains(option.name)) << option.name;
   }

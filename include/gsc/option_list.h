@@ -10,7 +10,7 @@
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
-enum class OptionKind { integer, real, word, boolean, shape };
+enum class OptionKind { integer, real, word, boolean, text, shape };
 
 struct OptionDescription {
   std::string name;                    ///< as in model files: "max_active"

@@ -76,6 +76,7 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .remedy = "give a number up to 4096, or 0 to let the program choose",
          .on_resume = OnResume::change},
         options.threads);
+  visit({.name = "device", .value = "NAME", .help = "what computes", .on_resume = OnResume::forget}, options.device);
 }
 
 /// Throws UsageError if `value` is a number beyond the option's limits.

@@ -13,6 +13,7 @@ constexpr OptionKind kind_of() {
   if constexpr (std::is_enum_v<Value>) return OptionKind::word;
   if constexpr (std::is_same_v<Value, bool>) return OptionKind::boolean;
   if constexpr (std::is_same_v<Value, Shape>) return OptionKind::shape;
+  if constexpr (std::is_same_v<Value, std::string>) return OptionKind::text;
   return std::is_integral_v<Value> ? OptionKind::integer : OptionKind::real;
 }
 
@@ -20,6 +21,8 @@ template <class Value>
 std::string text_of(const Value& value) {
   if constexpr (std::is_enum_v<Value>)
     return std::string(to_string(value));
+  else if constexpr (std::is_same_v<Value, std::string>)
+    return value;
   else if constexpr (std::is_same_v<Value, bool>)
     return value ? "true" : "false";
   else if constexpr (std::is_same_v<Value, Shape>)

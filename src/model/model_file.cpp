@@ -80,6 +80,8 @@ void write_options(hdf5::Image& image, const FitOptions& options) {
     using Value = std::decay_t<decltype(value)>;
     if constexpr (std::is_enum_v<Value>)
       hdf5::write_text(group.get(), name, to_string(value));
+    else if constexpr (std::is_same_v<Value, std::string>)
+      hdf5::write_text(group.get(), name, value);
     else if constexpr (std::is_same_v<Value, double>)
       hdf5::write_real(group.get(), name, value);
     else if constexpr (std::is_unsigned_v<Value>)
