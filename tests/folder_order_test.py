@@ -1,0 +1,72 @@
+"""Folders of src/ stand in an order (docs/HACKING.md), and each uses only those before it: reads every #include."""
+
+import pathlib
+import re
+import sys
+
+ORDER = ["math", "data", "model", "inference", "distributed", "learning", "tasks", "media", "report"]
+
+# Where what a public header declares is defined.
+HEADERS = {
+    "math": ["types.h"],
+    "data": ["data.h", "arrays.h"],
+    "model": ["model.h", "generate.h"],
+    "inference": ["inference.h", "engine.h"],
+    "distributed": ["team.h", "mpi.h"],
+    "learning": ["fit.h", "restarts.h", "option_list.h", "model_file.h"],
+    "tasks": ["picture.h", "denoise.h", "separate.h", "metrics.h"],
+    "media": ["picture_files.h", "sound.h"],
+    "report": ["report.h"],
+}
+FOR_OTHERS = ["gsc.h", "files.h"]  # several headers in one, for users; our own files name what they need
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+
+
+def violations(root):
+    folder_of = {name: folder for folder, names in HEADERS.items() for name in names}
+    public = {path.name: path for path in (root / "include/gsc").glob("*.h")}
+    found = [f"include/gsc/{name} is in no folder of {pathlib.Path(__file__).name}"
+             for name in public if name not in folder_of and name not in FOR_OTHERS]
+    files = [(path, folder_of[name]) for name, path in public.items() if name in folder_of]
+    for folder in sorted(path for path in (root / "src").iterdir() if path.is_dir()):
+        if folder.name not in ORDER:
+            found.append(f"src/{folder.name} is not in the order of folders")
+            continue
+        files += [(path, folder.name) for path in sorted(folder.rglob("*")) if path.suffix in (".h", ".cpp")]
+    for path, folder in files:
+        for name in INCLUDE.findall(path.read_text()):
+            first, _, rest = name.partition("/")
+            used = folder_of.get(rest) if first == "gsc" else first
+            if rest in FOR_OTHERS and first == "gsc":
+                found.append(f"{path.relative_to(root)} includes {name}; it should say which part of it")
+            if used not in ORDER:  # the standard library, packages, <gsc/version.h>
+                continue
+            if ORDER.index(used) > ORDER.index(folder):
+                found.append(f"{path.relative_to(root)} ({folder}) includes {name} ({used}), which comes later")
+    return found, len(files)
+
+
+def check_the_check(root):
+    """Orders turned round must be noticed."""
+    global ORDER
+    right, ORDER = ORDER, ORDER[::-1]
+    found, _ = violations(root)
+    ORDER = right
+    return len(found) > 100
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    documented = re.findall(r"^    src/(\w+)/ ", (root / "docs/HACKING.md").read_text(), re.MULTILINE)
+    found, files = violations(root)
+    if documented != ORDER:
+        found.append(f"docs/HACKING.md has the order {documented}")
+    if files < 150 or not check_the_check(root):
+        found.append(f"only {files} files were looked at; did they move?")
+    print("\n".join(found) or f"{files} files use only folders before their own")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
