@@ -275,6 +275,39 @@ TEST(Report, BasisInColourAndAsTraces) {
                             {"of 12 values", "3 x 2 pixels with 2 channels", "1 or 3 channels"});
 }
 
+TEST(Report, BasisOfWindowsAsTimeCourses) {
+  Model two = model(2, 6);  // three samples x two channels
+  two.pi << 0.1, 0.2;
+  two.W.setZero();
+  two.W.col(1) << 0, 4, 0, 0, 2, 0;  // channel 2 at sample 0, channel 1 at sample 2
+  Report report("T");
+  report.add_basis(two, Recording{3, 1, 2, {"Fz", "<Cz>"}, 10});
+  const std::string html = report.html();
+  // The box is 400 x 200, the largest of both channels reaches 92 above the middle.
+  const std::size_t first = html.find("<span>Fz</span>"), second = html.find("<span>&lt;Cz&gt;</span>");
+  EXPECT_LT(html.find("data-h=\"1\""), first);
+  EXPECT_LT(first, html.find("d=\"M0 100L200 100L400 54\""));
+  EXPECT_LT(second, html.find("d=\"M0 8L200 100L400 100\""));
+  EXPECT_EQ(count(html, "left:50%\">0.1</em>"), 2u);
+  EXPECT_EQ(count(html, "left:100%\">0.2 s</em>"), 2u);
+
+  Report plain("T");
+  plain.add_basis(two, Recording{3, 1, 2, {}, 0});
+  EXPECT_EQ(count(plain.html(), "<span>channel 2</span>"), 2u);
+  EXPECT_EQ(count(plain.html(), "left:50%\">1</em>"), 2u);
+  plain.add_basis(two, Recording{1, 1, 6, {}, 0});
+  EXPECT_EQ(count(plain.html(), "class=\"stems\""), 2u) << "one sample is no course";
+  test::expect_error<Error>(
+      [&] {
+        plain.add_basis(two, Recording{4, 1, 2, {}, 0});
+      },
+      {"of 6 values", "4 samples x 2 channels"});
+
+  Report large("T");
+  large.add_basis(model(1024, 500), Recording{50, 1, 10, {}, 0});
+  EXPECT_LT(large.html().size(), 3'000'000u);
+}
+
 TEST(Report, ThousandLatentsStaySmall) {
   Report report("T");
   report.add_basis(model(1024, 64), 8, 8, 1);

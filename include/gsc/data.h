@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
@@ -25,6 +26,9 @@ class Data {
 
   /// Whether single rows, in any order, come as fast as neighbouring ones; not so from files larger than memory.
   virtual bool random_access() const { return true; }
+
+  /// What the columns are called, where a header says so; else nothing.
+  virtual std::vector<std::string> column_names() const { return {}; }
 
   /// Whether, among several processes, only the first can read it (RootData in gsc/team.h).
   virtual bool root_only() const { return false; }

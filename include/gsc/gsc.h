@@ -7,6 +7,7 @@
 #include <gsc/inference.h>
 #include <gsc/model.h>
 #include <gsc/option_list.h>
+#include <gsc/recording.h>
 #include <gsc/restarts.h>
 #include <gsc/team.h>
 #include <gsc/types.h>

@@ -2,6 +2,7 @@
 // Models and checkpoints in files, written as <gsc/arrays.h> writes. Target gsc::io.
 
 #include <gsc/fit.h>
+#include <gsc/recording.h>
 
 #include <filesystem>
 #include <optional>
@@ -16,6 +17,7 @@ struct ModelFile {
   FitState state;                     ///< parameters, history, rescues
   std::optional<FitOptions> options;  ///< how it was learned, if it was
   std::string version;                ///< of the program that wrote it
+  std::optional<Recording> recording = {};  ///< whose windows it was learned from, if it was
 };
 /// `checkpoint`: also what only going on needs and is as large as the data (MethodState::columns).
 void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);
@@ -27,8 +29,8 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
 /// Saves a checkpoint (a model file) every `every` iterations, and when asked to.
 class Checkpoint final : public Observer {
  public:
-  Checkpoint(std::filesystem::path path, const FitOptions& options, int every)
-      : path_(std::move(path)), options_(options), every_(every) {}
+  Checkpoint(std::filesystem::path path, const FitOptions& options, int every, std::optional<Recording> recording = {})
+      : path_(std::move(path)), options_(options), every_(every), recording_(std::move(recording)) {}
   void on_iteration(const FitState& state) override;
   bool needs_method_state(const FitState& state) override { return due(state); }
   void save(const FitState& state) const;
@@ -38,6 +40,7 @@ class Checkpoint final : public Observer {
   std::filesystem::path path_;
   FitOptions options_;
   int every_;
+  std::optional<Recording> recording_;
 };
 
 #pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include <gsc/fit.h>
 #include <gsc/picture.h>
+#include <gsc/recording.h>
 
 #include <filesystem>
 #include <optional>
@@ -53,6 +54,8 @@ class Report {
   /// pixels (channels 1 or 3; D = rows cols channels, pixel after pixel, channels of a pixel together), or as traces if
   /// rows is 0.
   void add_basis(const Model& model, Index rows, Index cols, Index channels);
+  /// Those of windows of a recording as time courses, one below the other for each channel.
+  void add_basis(const Model& model, const Recording& recording);
   /// Free energy, noise level and active latents against iteration, and sorted pi.
   void add_learning(const FitState& state);
   /// Name and value pairs: options, versions, timings.

@@ -82,12 +82,14 @@ class RootData final : public Data {
   Index cols() const override { return cols_; }
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return name_; }
+  std::vector<std::string> column_names() const override { return column_names_; }
   bool root_only() const override { return true; }
 
  private:
   std::unique_ptr<Data> data_;
   Index rows_ = 0, cols_ = 0;
   std::string name_;
+  std::vector<std::string> column_names_;
 };
 
 std::string_view to_string(Partition partition);

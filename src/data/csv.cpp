@@ -25,10 +25,15 @@ std::string_view trim(std::string_view text) {
 /// Also every byte of a character beyond ASCII.
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0; }
 
-Parsed parse(std::string_view field, double& value) {
+std::string_view without_quotes(std::string_view field) {
   field = trim(field);
   if (field.size() >= 2 && (field.front() == '"' || field.front() == '\'') && field.back() == field.front())
     field = trim(field.substr(1, field.size() - 2));
+  return field;
+}
+
+Parsed parse(std::string_view field, double& value) {
+  field = without_quotes(field);
   if (field.empty()) return Parsed::empty;
   if (field.front() == '+' && field.size() > 1 && field[1] != '-') field.remove_prefix(1);
   const char* const end = field.data() + field.size();
@@ -62,13 +67,22 @@ class Parser {
         first = false;
         // A semicolon wins: where it separates, commas are decimal, and the message about those is the better one.
         if (!tabs_ && content.find(';') != content.npos) separator_ = ';';
-        if (is_header(line)) continue;
+        if (is_header(line)) {
+          for_each_field(line, [&](std::string_view field) {
+            names_.emplace_back(without_quotes(field));
+            return true;
+          });
+          continue;
+        }
       }
       parse_row(line, values);
     }
     if (columns_ == 0) fail(name_, "holds no rows of numbers; one row of numbers per line is expected");
     return columns_;
   }
+
+  /// Of the columns, as the header has them; none if there is no header, or one that does not fit the rows.
+  std::vector<std::string> names() const { return names_.size() == columns_ ? names_ : std::vector<std::string>{}; }
 
  private:
   /// Calls visit(field) for every field; stops early where it returns false.
@@ -123,6 +137,7 @@ class Parser {
 
   std::string_view text_;
   std::string name_;
+  std::vector<std::string> names_;
   char separator_;
   bool tabs_;
   std::size_t line_ = 0;
@@ -142,12 +157,13 @@ std::unique_ptr<Data> parse_csv(std::span<const std::byte> bytes_of_text, bool t
     fail(name, "is not a table in text but {}; give the file the extension of its format", found.words);
   const std::string_view text(reinterpret_cast<const char*>(bytes_of_text.data()), bytes_of_text.size());
   auto values = std::make_shared<std::vector<double>>();
-  const std::size_t columns = Parser(text, name, tabs).parse_all(*values);
+  Parser parser(text, name, tabs);
+  const std::size_t columns = parser.parse_all(*values);
   const auto* const bytes = reinterpret_cast<const std::byte*>(values->data());
   ArrayData::Layout layout;
   layout.rows = static_cast<Index>(values->size() / columns);
   layout.cols = static_cast<Index>(columns);
-  return std::make_unique<ArrayData>(std::move(values), bytes, layout, name);
+  return std::make_unique<ArrayData>(std::move(values), bytes, layout, name, parser.names());
 }
 
 }  // namespace gsc

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace gsc {
 
@@ -40,8 +42,13 @@ class ArrayData final : public Data {
     bool column_major = false;
   };
   /// `values` points into memory that `owner` keeps alive: rows * cols elements, which the caller has made sure of.
-  ArrayData(std::shared_ptr<const void> owner, const std::byte* values, Layout layout, std::string name)
-      : owner_(std::move(owner)), values_(values), layout_(layout), name_(std::move(name)) {}
+  ArrayData(std::shared_ptr<const void> owner, const std::byte* values, Layout layout, std::string name,
+            std::vector<std::string> column_names = {})
+      : owner_(std::move(owner)),
+        values_(values),
+        layout_(layout),
+        name_(std::move(name)),
+        column_names_(std::move(column_names)) {}
 
   /// The same numbers with rows and columns exchanged. Nothing is copied.
   std::unique_ptr<Data> transposed() const {
@@ -53,12 +60,14 @@ class ArrayData final : public Data {
   Index cols() const override { return layout_.cols; }
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return name_; }
+  std::vector<std::string> column_names() const override { return column_names_; }
 
  private:
   std::shared_ptr<const void> owner_;
   const std::byte* values_;
   Layout layout_;
   std::string name_;
+  std::vector<std::string> column_names_;
 };
 
 }  // namespace gsc

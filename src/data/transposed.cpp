@@ -1,6 +1,7 @@
 #include "data/transposed.h"
 
 #include "data/elements.h"
+#include "distributed/together.h"
 
 namespace gsc {
 
@@ -9,6 +10,15 @@ std::unique_ptr<Data> transposed(std::unique_ptr<Data> data) {
   Matrix values(data->rows(), data->cols());
   data->read(0, values);
   return std::make_unique<MatrixData>(values.transpose(), data->name());
+}
+
+std::unique_ptr<Data> transposed(std::unique_ptr<Data> data, Team& team) {
+  if (team.alone() || dynamic_cast<const ArrayData*>(data.get())) return transposed(std::move(data));
+  std::unique_ptr<Data> turned;
+  together(team, [&] {
+    if (team.root()) turned = transposed(std::move(data));
+  });
+  return std::make_unique<RootData>(team, std::move(turned));
 }
 
 }  // namespace gsc

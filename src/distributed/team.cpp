@@ -88,9 +88,16 @@ double together(Team& team, const std::function<void()>& part) {
 
 RootData::RootData(Team& team, std::unique_ptr<Data> data) : data_(std::move(data)) {
   Packer packer;
-  if (data_) packer << data_->rows() << data_->cols() << data_->name();
+  if (data_) {
+    column_names_ = data_->column_names();
+    packer << data_->rows() << data_->cols() << data_->name() << column_names_.size();
+    for (const std::string& name : column_names_) packer << name;
+  }
   const Bytes shape = team.broadcast(packer.take(), 0);
-  Unpacker(shape) >> rows_ >> cols_ >> name_;
+  Unpacker unpacker(shape);
+  unpacker >> rows_ >> cols_ >> name_;
+  column_names_.resize(unpacker.next<std::size_t>());
+  for (std::string& name : column_names_) unpacker >> name;
 }
 
 void RootData::read(Index first, Eigen::Ref<Matrix> block) const {

@@ -8,6 +8,7 @@
 //   /method      what the method carries on beside the parameters: numbers/NAME, arrays/NAME, and in checkpoints only
 //                columns/NAME, with a column per data point. Before 0.2.0 slab_acceleration was in /history, and the
 //                factored method's were in /factored
+//   /recording   window, hop, channels, names and rate, if the data points are windows (recording_group.h)
 //
 // Only `kind` and the parameters must be there. An attribute or a column that is absent has its default: the file was
 // written before there was such a thing. What is not known is passed over; whoever adds something that older programs
@@ -28,6 +29,7 @@
 #include "learning/fit_option_list.h"
 #include "learning/rescues_fields.h"
 #include "learning/words.h"
+#include "learning/recording_group.h"
 
 namespace gsc {
 namespace {
@@ -163,6 +165,7 @@ class Reader {
     read_history(result.state);
     if (hdf5::open_object(*file_, "/options")) result.options = read_options();
     read_method(result.state.method);
+    result.recording = read_recording(*file_, result.state.model.dimensions());
     return result;
   }
 
@@ -350,6 +353,7 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
   if (file.options) write_options(image, resolved(*file.options));
   write_history(image, file.state);
   write_method(image, file.state.method, checkpoint);
+  if (file.recording) write_recording(image, *file.recording);
   image.with_bytes([&](std::span<const std::byte> bytes) { target.write(bytes); });
   target.commit();
 }
@@ -403,6 +407,6 @@ void Checkpoint::on_iteration(const FitState& state) {
   if (due(state)) save(state);
 }
 
-void Checkpoint::save(const FitState& state) const { save_model(path_, {state, options_, {}}, true); }
+void Checkpoint::save(const FitState& state) const { save_model(path_, {state, options_, {}, recording_}, true); }
 
 }  // namespace gsc

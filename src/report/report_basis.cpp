@@ -11,19 +11,10 @@
 #include "report/html.h"
 #include "report/order.h"
 #include "report/pixels.h"
+#include "report/scale.h"
 
 namespace gsc {
 namespace {
-
-/// Largest absolute value that is a number, or 1 for a column of zeros.
-double scale_of(const Vector& column) {
-  double largest = 0;
-  for (const double value : column)
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  return largest > 0 ? largest : 1;
-}
-
-double scaled(double value, double scale) { return std::isfinite(value) ? value / scale : 0; }
 
 struct Tile {
   Index rows, cols, channels;
