@@ -11,14 +11,16 @@
 namespace gsc::cli {
 
 struct Channels {
-  Matrix values;     ///< channels x samples, only those that --offset and --samples leave
-  int rate = 0;      ///< samples a second; 0: not sound
-  std::string name;  ///< what messages call it
-  std::string note;  ///< what was guessed, in words; may be empty
+  Matrix values;                   ///< channels x samples, only those that --offset and --samples leave
+  int sound_rate = 0;              ///< samples a second of sound; 0: not sound
+  double rate = 0;                 ///< samples a second; 0: nobody said
+  std::vector<std::string> names;  ///< of the channels; empty: nobody said
+  std::string name;                ///< what messages call it
+  std::vector<std::string> notes;  ///< what was guessed, in words
 };
 
 /// One table, one sound file with several channels, or several mono sound files of equal rate and length.
-/// `whole` tells how a table is to be opened.
-Channels read_channels(const std::vector<std::string>& files, SeparateSettings& settings, const Settings& whole);
+/// `settings.recording.channels_in` gets what was found.
+Channels read_channels(const std::vector<std::string>& files, Settings& settings);
 
 }  // namespace gsc::cli

@@ -13,9 +13,9 @@
 #include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"
-#include "open_table.h"
 #include "program_team.h"
 #include "progress.h"
+#include "recording.h"
 #include "shape.h"
 #include "starts.h"
 #include "streams.h"
@@ -26,9 +26,10 @@ namespace {
 /// Shows each iteration, saves checkpoints, and stops on Ctrl-C.
 class FitObserver final : public Observer {
  public:
-  FitObserver(const Settings& settings, ProgressLine& progress) : settings_(settings), progress_(progress) {
+  FitObserver(const Settings& settings, const std::optional<Recording>& recording, ProgressLine& progress)
+      : settings_(settings), progress_(progress) {
     if (!settings.checkpoint.empty() && team().root())
-      checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every);
+      checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every, recording);
   }
 
   void on_note(const std::string& note) override { progress_.say(note); }
@@ -61,8 +62,8 @@ class FitObserver final : public Observer {
   std::optional<Checkpoint> checkpoint_;
 };
 
-/// The state of a checkpoint; its options become the settings, those given by the user on top.
-FitState load_checkpoint(const CommandLine& line, Settings& settings) {
+/// A checkpoint; its options become the settings, those given by the user on top.
+ModelFile load_checkpoint(const CommandLine& line, Settings& settings) {
   if (line.given("init")) throw UsageError("init and resume exclude each other: a checkpoint already has parameters");
   ModelFile file = load_model(settings.resume);
   if (!file.options)
@@ -78,7 +79,7 @@ FitState load_checkpoint(const CommandLine& line, Settings& settings) {
         fmt::format("{} was made with other options: {} differ. Leave them out to take those of the "
                     "checkpoint, or start anew without --resume",
                     settings.resume, fmt::join(differing, ", ")));
-  return std::move(file.state);
+  return file;
 }
 
 /// --init: a word, or a model whose latents, noise and slab are taken unless the user gave others (to which fit()
@@ -123,13 +124,12 @@ void check_restarts(const Settings& settings) {
   if (!settings.resume.empty()) refuse_restarts("resume", "goes on with a single start", restarts);
 }
 
-std::string announcement(const Data& data, const Settings& settings) {
+std::string announcement(const Input& input, const Settings& settings) {
   const InferenceOptions& inference = settings.fit.inference;
   const std::string states = posterior_text(inference);
   const int starts = settings.restarts;
   const int threads = std::min(thread_count(inference.threads), starts > 1 ? starts : thread_count(inference.threads));
-  return fmt::format("{} of {} dimension{}, {} latents, {}, {}{} thread{}{}", data_points_text(data.rows()),
-                     data.cols(), data.cols() == 1 ? "" : "s", settings.fit.latents, states,
+  return fmt::format("{}, {} latents, {}, {}{} thread{}{}", input.text(), settings.fit.latents, states,
                      starts > 1 ? fmt::format("{} starts, ", starts) : "", threads, threads == 1 ? "" : "s",
                      processes_text());
 }
@@ -155,7 +155,7 @@ int run_fit(const CommandLine& line) {
   Settings settings = line.settings;
   ProgressLine progress("fit", settings.quiet);
   check_restarts(settings);
-  std::optional<FitState> checkpoint;
+  std::optional<ModelFile> checkpoint;
   std::optional<Model> start;
   if (!settings.resume.empty())
     checkpoint = load_checkpoint(line, settings);
@@ -170,20 +170,24 @@ int run_fit(const CommandLine& line) {
   check_sharing(line, settings.fit.sharing);
 
   use_team(settings.fit);
-  const std::unique_ptr<Data> data = open_table(settings.data, settings, "fit", team());
-  if (checkpoint) check_dimensions(*data, checkpoint->model, settings.resume);
-  if (start) check_dimensions(*data, *start, settings.init);
+  const Input input = open_input(line, settings, "fit", checkpoint ? &*checkpoint : nullptr, team());
+  const std::unique_ptr<Data>& data = input.data;
+  if (checkpoint) input.check(checkpoint->state.model, settings.resume);
+  if (start) input.check(*start, settings.init);
+  if (input.recording && settings.fit.factored.shape.rows == 0)
+    settings.fit.factored.shape = {input.recording->window, 1, input.recording->channels};
   check_shape("shape", settings.fit.factored.shape, data->cols(), data->name());
   check_shape("show-basis", settings.show_basis, data->cols(), data->name());
-  progress.say(announcement(*data, settings));
+  progress.say(announcement(input, settings));
   if (!note.empty()) progress.say(note);
-  if (const std::string turned = orientation_note(*data, settings.transpose); !turned.empty()) progress.say(turned);
+  for (const std::string& about : input.notes) progress.say(about);
 
   catch_interrupts();
-  FitObserver observer(settings, progress);
+  FitObserver observer(settings, input.recording, progress);
   const Restarts starts = settings.restarts > 1 ? best_of_starts(*data, settings, progress)
-                          : checkpoint ? only_start(resume(*data, settings.fit, std::move(*checkpoint), &observer))
-                                       : only_start(fit(*data, settings.fit, &observer, std::move(start)));
+                          : checkpoint
+                              ? only_start(resume(*data, settings.fit, std::move(checkpoint->state), &observer))
+                              : only_start(fit(*data, settings.fit, &observer, std::move(start)));
   const FitResult& result = starts.best;
   if (result.reason == StopReason::interrupted) {
     if (result.state.history.empty()) throw Interrupted("interrupted before the first iteration; nothing is saved");
@@ -196,14 +200,13 @@ int run_fit(const CommandLine& line) {
   if (!team().root()) return kDone;
   FitOptions of_best = settings.fit;
   of_best.seed += static_cast<std::uint64_t>(starts.winner);
-  const ModelFile file{result.state, of_best, GSC_VERSION};
+  const ModelFile file{result.state, of_best, GSC_VERSION, input.recording};
   save_model(settings.output, file);
   Json metrics = fit_metrics(settings, *data, result);
   add_starts(metrics, settings.fit.seed, starts.free_energies, starts.winner);
   write_metrics(settings.metrics, metrics);
   if (!settings.report.empty())
-    write_learning_report(settings.report, "Model of " + data->name(), file,
-                          drawn_shape(settings.show_basis, settings.fit.factored.shape),
+    write_learning_report(settings.report, "Model of " + data->name(), file, settings.show_basis,
                           settings.restarts > 1 ? starts.free_energies : std::vector<double>{}, settings.fit.seed);
   progress.say(fit_summary(result, static_cast<double>(data->rows())) +
                starts_text(starts.free_energies, starts.winner));

@@ -9,8 +9,8 @@
 #include "inference/infer_in_chunks.h"
 #include "interrupts.h"
 #include "metrics.h"
-#include "open_table.h"
 #include "progress.h"
+#include "recording.h"
 #include "streams.h"
 
 namespace gsc::cli {
@@ -102,20 +102,25 @@ int run_infer(const CommandLine& line) {
   }
   const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
   settings.fit.inference.validate(model.latents());
-  const std::unique_ptr<Data> data = open_table(settings.data, settings, "infer");
+  const Input input = open_input(line, settings, "infer", &file, solo());
+  const std::unique_ptr<Data>& data = input.data;
   if (data->rows() == 0) throw Error(fmt::format("{}: the data has no rows", data->name()));
-  check_dimensions(*data, model, settings.model);
+  input.check(model, settings.model);
+  for (const std::string& about : input.notes) progress.say(about);
   if (!note.empty()) progress.say(note);
 
   catch_interrupts();
   InferenceTotals totals;
   const Posterior posterior = infer_all(model, *data, settings, progress, totals);
-  write_result(settings, arrays_of(posterior, settings));
+  std::vector<NamedArray> arrays = arrays_of(posterior, settings);
+  const WindowTimes times(input);
+  if (!is_npy(settings)) times.append_to(arrays);
+  write_result(settings, arrays);
   write_metrics(settings.metrics, infer_metrics(settings, *data, model, totals));
   const auto count = static_cast<double>(data->rows());
   progress.say(fmt::format("{} in {}: free energy {:.9g} ({:.6g} per data point), {:.3g} active latents each",
-                           data_points_text(data->rows()), duration_text(totals.seconds), totals.free_energy,
-                           totals.free_energy / count, totals.activations.sum() / count));
+                           input.text(), duration_text(totals.seconds), totals.free_energy, totals.free_energy / count,
+                           totals.activations.sum() / count));
   progress.say(fmt::format("wrote {}", output_name(settings.output)));
   return kDone;
 }

@@ -15,6 +15,7 @@
 #include "metrics.h"
 #include "open_table.h"
 #include "progress.h"
+#include "recording.h"
 #include "shape.h"
 
 namespace gsc::cli {
@@ -65,6 +66,13 @@ Json model_json(const std::string& path, const ModelFile& file) {
             {"version", file.version},
             {"dimensions", model.dimensions()},
             {"latents", model.latents()}};
+  if (file.recording)
+    json["recording"] = {{"window", file.recording->window},
+                         {"hop", file.recording->hop},
+                         {"channels", file.recording->channels},
+                         {"names", file.recording->names},
+                         {"rate", file.recording->rate > 0 ? Json(file.recording->rate) : Json()},
+                         {"text", recording_text(*file.recording)}};
   json["noise"] = {{"type", to_string(model.noise.type())}, {"std", std::sqrt(model.noise.mean_variance())}};
   json["slab"] = {{"type", to_string(model.slab.type())},
                   {"std_five_numbers", five_numbers(model.slab.variances().cwiseSqrt())}};
@@ -76,6 +84,7 @@ Json model_json(const std::string& path, const ModelFile& file) {
     Settings settings;
     settings.fit = *file.options;
     settings.init = to_string(file.options->init);
+    if (file.recording) settings.recording = settings_of(*file.recording);
     json["options"] = options_json(kFit, settings);
     json["options"]["seed"] = file.options->seed;
   }
@@ -95,6 +104,7 @@ std::string model_text(const Json& j) {
     text += fmt::format("  {:<17} {}", name, wrapped(value, 20));
   };
   add("dimensions", j["dimensions"].dump());
+  if (j.contains("recording")) add("recording", j["recording"]["text"].get<std::string>());
   add("latents", j["latents"].dump());
   add("noise", fmt::format("{}, standard deviation {:.4g}", j["noise"]["type"].get<std::string>(),
                            j["noise"]["std"].get<double>()));
@@ -119,7 +129,8 @@ std::string model_text(const Json& j) {
   if (const Json& options = j["options"]; !options.is_null()) {
     std::vector<std::string> words;
     for (const auto& [name, value] : options.items())
-      words.push_back(fmt::format("{} {}", name, value.is_string() ? value.get<std::string>() : value.dump()));
+      if (!value.is_null())
+        words.push_back(fmt::format("{} {}", name, value.is_string() ? value.get<std::string>() : value.dump()));
     add("options", fmt::format("{}", fmt::join(words, ", ")));
   }
   return text;
@@ -203,7 +214,7 @@ int run_info(const CommandLine& line) {
     throw UsageError(fmt::format("show-basis is for models, and {} is a table of numbers; leave it out",
                                  json["file"].get<std::string>()));
   const std::string text = json["kind"] == "model" ? model_text(json) : data_text(json);
-  fmt::print("{}", line.settings.json ? json.dump(2) + "\n" : text);
+  fmt::print("{}", line.settings.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text);
   if (const Shape& shape = line.settings.show_basis; shape.rows > 0) {
     const Model model = load_model(line.settings.model).state.model;
     check_shape("show-basis", shape, model.dimensions(), "the model " + line.settings.model);

@@ -8,6 +8,7 @@
 #include "checks.h"
 #include "commands.h"
 #include "progress.h"
+#include "recording.h"
 #include "shape.h"
 #include "starts.h"
 
@@ -32,13 +33,16 @@ void add_basis(Report& report, const Model& model, const Shape& shape) {
   report.add_basis(model, drawn.rows, drawn.cols, drawn.channels);
 }
 
-void add_model(Report& report, const FitState& state, const Shape& shape) {
+void add_model(Report& report, const FitState& state, const Shape& shape, const std::optional<Recording>& recording) {
   if (!state.history.empty()) {
     report.add_heading("Learning");
     report.add_learning(state);
   }
   report.add_heading("Basis functions");
-  add_basis(report, state.model, shape);
+  if (recording && shape.rows == 0)
+    report.add_basis(state.model, *recording);
+  else
+    add_basis(report, state.model, shape);
 }
 
 void add_options(Report& report, const Json& options) {
@@ -48,16 +52,21 @@ void add_options(Report& report, const Json& options) {
   report.add_facts("Options", facts);
 }
 
-void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file, const Shape& shape,
-                           const std::vector<double>& free_energies, std::uint64_t first_seed) {
+void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file,
+                           const Shape& show_basis, const std::vector<double>& free_energies,
+                           std::uint64_t first_seed) {
   const Model& model = file.state.model;
-  Report report(title, fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
-  add_model(report, file.state, shape);
+  Report report(title, file.recording
+                           ? fmt::format("{} basis functions of {}", model.latents(), recording_text(*file.recording))
+                           : fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
+  const Shape of_data = file.options && !file.recording ? file.options->factored.shape : Shape{};
+  add_model(report, file.state, drawn_shape(show_basis, of_data), file.recording);
   if (!free_energies.empty()) add_starts(report, first_seed, free_energies);
   if (file.options) {
     Settings settings;
     settings.fit = *file.options;
     settings.init = to_string(file.options->init);
+    if (file.recording) settings.recording = settings_of(*file.recording);
     const Json options = options_json(kFit, settings);
     add_options(report, options);
   }
@@ -77,8 +86,7 @@ int run_report(const CommandLine& line) {
   check_not_input(settings.output, settings.model);
   const ModelFile file = load_model(settings.model);
   check_shape("show-basis", settings.show_basis, file.state.model.dimensions(), "the model " + settings.model);
-  const Shape of_data = file.options ? file.options->factored.shape : Shape{};
-  write_learning_report(settings.output, "Model " + settings.model, file, drawn_shape(settings.show_basis, of_data));
+  write_learning_report(settings.output, "Model " + settings.model, file, settings.show_basis);
   ProgressLine("report", settings.quiet).say(fmt::format("wrote {}", settings.output));
   return kDone;
 }

@@ -4,6 +4,7 @@
 #include <gsc/files.h>
 #include <gsc/report.h>
 
+#include <optional>
 #include <string>
 
 #include "options.h"
@@ -13,14 +14,17 @@ namespace gsc::cli {
 /// The basis functions. Without a shape (rows 0): square pictures where the dimensions allow, else traces.
 void add_basis(Report& report, const Model& model, const Shape& shape);
 
-/// Learning curves and basis functions.
-void add_model(Report& report, const FitState& state, const Shape& shape);
+/// Learning curves and basis functions; those of a recording as time courses, unless there is a shape.
+void add_model(Report& report, const FitState& state, const Shape& shape,
+               const std::optional<Recording>& recording = {});
 
 /// The options of a command as a table of facts.
 void add_options(Report& report, const Json& options);
 
+/// Without `show_basis` (rows 0) basis functions are drawn as time courses of windows, else as the shape of the data.
 /// `free_energies`: of the starts, if there were several; the first had the seed `first_seed`.
-void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file, const Shape& shape,
-                           const std::vector<double>& free_energies = {}, std::uint64_t first_seed = 0);
+void write_learning_report(const std::string& path, const std::string& title, const ModelFile& file,
+                           const Shape& show_basis, const std::vector<double>& free_energies = {},
+                           std::uint64_t first_seed = 0);
 
 }  // namespace gsc::cli

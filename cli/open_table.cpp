@@ -27,19 +27,20 @@ const char* takes(const std::string& command) {
 }
 
 /// Pictures and sound have commands of their own.
-void refuse_media(const std::string& file, const std::string& command) {
+void refuse_media(const std::string& file, const Settings& settings, const std::string& command) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return;
   const FileKind kind = recognise(file).kind;
   if (is_picture(file) || kind == FileKind::picture)
     throw Error(fmt::format("{}: is a picture, and gsc {} {}; denoise it with gsc denoise {} -o OUT.png", file, command,
                             takes(command), file));
-  if (command == "separate" && kind == FileKind::sound)
+  if ((command == "separate" || settings.recording.window) && kind == FileKind::sound)
     throw Error(
         fmt::format("{}: is sound, but its name does not say so; give it the extension of its format, as .wav", file));
   if (is_sound_file(file) || kind == FileKind::sound)
-    throw Error(fmt::format("{}: is sound, and gsc {} {}; find the sources in it with gsc separate {} -o DIR", file,
-                            command, takes(command), file));
+    throw Error(fmt::format(
+        "{}: is sound, and gsc {} {}; {}find the sources in it with gsc separate {} -o DIR", file, command,
+        takes(command), command == "fit" || command == "infer" ? "take windows of it with --window N, or " : "", file));
 }
 
 std::unique_ptr<Data> read_standard_input(const Settings& settings, const std::string& command) {
@@ -77,7 +78,7 @@ std::unique_ptr<Data> open_table(const std::string& location, const Settings& se
   } else if (settings.input_format) {
     data = read_as(location, *settings.input_format);
   } else {
-    refuse_media(location, command);
+    refuse_media(location, settings, command);
     data = open_data(location);
   }
   return settings.transpose ? transposed(std::move(data)) : std::move(data);
@@ -87,7 +88,7 @@ std::unique_ptr<Data> open_table(const std::string& location, const Settings& se
                                  Team& team) {
   if (team.alone()) return open_table(location, settings, command);
   if (!is_stream(location) && !settings.input_format && !settings.transpose) {
-    together(team, [&] { refuse_media(location, command); });
+    together(team, [&] { refuse_media(location, settings, command); });
     return open_data(location, team);
   }
   // Standard input is the root's, and what is turned round is read as a whole.

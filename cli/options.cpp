@@ -49,6 +49,8 @@ Rows make_table() {
   using P = SeparateSettings;
   using V = FactoredOptions;
   const auto separate = &S::separate;
+  using W = RecordingSettings;
+  const auto recording = &S::recording;
   using N = DenoiseSettings;
   using O = DenoiseOptions;
   const auto denoise = &S::denoise;
@@ -74,11 +76,11 @@ Rows make_table() {
           .files(kTables),
       row("data", "DATA", both, kFiles,
           "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.set:EEG.data, file.h5:/path; "
-          "- is standard input",
+          "- is standard input; with --window a recording, sound too",
           &S::data)
           .argument()
           .needed()
-          .files(kTables),
+          .files(kTables, kSounds),
       row("name", "NAME", kReproduce, kFiles, "an experiment of the paper; list shows them, all runs them all",
           reproduce, &R::name)
           .argument()
@@ -127,10 +129,12 @@ Rows make_table() {
           &S::output)
           .needed("o")
           .files("npz h5 csv tsv npy"),
-      row("output", "OUT", kSample, kFiles, "where the data goes: .npy, .npz, .csv, .tsv or .h5; - is standard output",
+      row("output", "OUT", kSample, kFiles,
+          "where the data goes: .npy, .npz, .csv, .tsv or .h5; windows of a recording also .wav, .flac; - is standard "
+          "output",
           &S::output)
           .needed("o")
-          .files("npy npz csv tsv h5"),
+          .files("npy npz csv tsv h5 wav flac"),
       row("output-format", "", kInfer | kSample, kFiles, "with -o -: what standard output gets", &S::output_format)
           .left_out("csv"),
       row("input-format", "", both | kInfo | kSeparate | kCompare, kFiles,
@@ -257,8 +261,26 @@ Rows make_table() {
           &N::noise_seed),
       row("depth", "", kDenoise, kPictures, "bits of the output", denoise, &N::depth).left_out("as the input"),
 
-      row("channels-in", "", kSeparate, kSignals, "where the channels of a table are", separate, &P::channels_in)
+      row("window", "N", both, kSignals,
+          "DATA is a recording (a table, or sound): every data point is N consecutive samples of all channels",
+          recording, &W::window)
+          .left_out("rows are data points")
+          .as_learned(),
+      row("hop", "M", both, kSignals, "samples from the beginning of one window to that of the next", recording,
+          &W::hop)
+          .left_out("as --window: end to end")
+          .as_learned(),
+      row("rate", "R", both | kSeparate, kSignals, "samples a second of a recording, for seconds in results", recording,
+          &W::rate)
+          .left_out("as the file says: sound, or a column with the time"),
+      row("rate", "R", kSample, kSignals, "of .wav and .flac: samples a second", recording, &W::rate)
+          .left_out("as the model was learned"),
+      row("channels-in", "", both | kSeparate, kSignals, "where the channels of a table are", recording,
+          &W::channels_in)
           .left_out("guessed: more samples than channels"),
+      row("keep-time", "", both | kSeparate, kSignals,
+          "a first column that is the time (rises evenly, or is called so) is a channel all the same", recording,
+          &W::keep_time),
       row("offset", "N", kSeparate, kSignals, "samples to leave out at the beginning", separate, &P::offset),
       row("samples", "N", kSeparate, kSignals, "consecutive samples to use", separate, &P::samples)
           .left_out("all that follow"),

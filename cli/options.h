@@ -38,12 +38,19 @@ std::string_view to_string(Generator generator);
 enum class ChannelsIn { rows, columns };
 std::string_view to_string(ChannelsIn channels_in);
 
+/// How a recording is read (recording.h).
+struct RecordingSettings {
+  std::optional<Index> window, hop;       ///< none: rows are data points; hop none: as window
+  std::optional<double> rate;             ///< none: as the file says
+  std::optional<ChannelsIn> channels_in;  ///< of a table; none: guessed
+  bool keep_time = false;                 ///< a column that is the time counts as a channel
+};
+
 /// What only gsc separate has.
 struct SeparateSettings {
-  std::vector<std::string> files;         ///< the mixture: a table, or sound files
-  std::optional<ChannelsIn> channels_in;  ///< none: guessed
-  Index offset = 0;                       ///< samples left out at the beginning
-  std::optional<Index> samples;           ///< none: all that follow
+  std::vector<std::string> files;  ///< the mixture: a table, or sound files
+  Index offset = 0;                ///< samples left out at the beginning
+  std::optional<Index> samples;    ///< none: all that follow
   bool normalise = false, whiten = false;
   bool csv = false;  ///< also write text
   int restarts = 10;
@@ -112,6 +119,7 @@ struct Settings {
   double perturbation = 0;
   bool with_latents = false;
 
+  RecordingSettings recording;
   SeparateSettings separate;
   DenoiseSettings denoise;
   CompareSettings compare;

@@ -166,7 +166,7 @@ int run_separate(const CommandLine& line) {
   const bool experiment = !asked.sources.empty();
   if (experiment) perturbation_of(asked.mix);
 
-  Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, asked, settings);
+  Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, settings);
   check_mixture(channels.values, channels.name, asked.offset);
   if (asked.normalise) normalise(channels.values, channels.name + (experiment ? ": source" : ": channel"));
   std::optional<KnownMixture> truth;
@@ -184,9 +184,9 @@ int run_separate(const CommandLine& line) {
   const std::string note = set_truncation(line, options, channels.values.rows());
   settings.fit = resolved(options, channels.values.rows());
   const OutputFolder folder("output", settings.output);
-  const std::vector<std::string> names = output_names(settings.fit.latents, channels.rate > 0, asked.csv);
+  const std::vector<std::string> names = output_names(settings.fit.latents, channels.sound_rate > 0, asked.csv);
   if (team().root()) check_outputs(folder, names, settings);
-  if (!channels.note.empty()) progress.say(channels.note);
+  for (const std::string& guess : channels.notes) progress.say(guess);
   progress.say(announcement(channels, settings.fit, options));
   if (!note.empty()) progress.say(note);
 
@@ -200,15 +200,15 @@ int run_separate(const CommandLine& line) {
   if (!team().root()) return kDone;
   std::optional<SeparationScore> score;
   if (truth) score = score_of(*truth, separation);
-  write_results(folder, settings, separation, channels.rate);
+  write_results(folder, settings, separation, channels.sound_rate);
   const Json metrics = separate_metrics(settings, channels, separation, score);
   write_metrics(folder.file("metrics.json"), metrics);
   write_metrics(settings.metrics, metrics);
-  if (!settings.report.empty()) write_separation_report(settings.report, settings, separation, score);
+  if (!settings.report.empty()) write_separation_report(settings.report, settings, channels, separation, score);
   progress.say(separate_summary(separation, static_cast<double>(channels.values.cols())));
   if (score) progress.say(score_text(*score));
   progress.say(fmt::format("wrote {}: {}", settings.output, fmt::join(names, ", ")));
-  const auto others = other_sounds(folder.path(), channels.rate > 0 ? settings.fit.latents : 0);
+  const auto others = other_sounds(folder.path(), channels.sound_rate > 0 ? settings.fit.latents : 0);
   if (!others.empty())
     progress.say(fmt::format("{} also holds {}, not of this run; remove what an earlier run has left there",
                              settings.output, fmt::join(others, ", ")));

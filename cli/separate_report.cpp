@@ -1,6 +1,7 @@
 #include "separate_report.h"
 
 #include <fmt/format.h>
+#include <gsc/recording.h>
 #include <gsc/report.h>
 
 #include <algorithm>
@@ -12,6 +13,26 @@
 #include "starts.h"
 
 namespace gsc::cli {
+
+namespace {
+
+/// How strong each source is in each channel, by name, where the table is of a size to be looked at.
+void add_mixing(Report& report, const Matrix& mixing, const Channels& channels) {
+  constexpr Index kMostSources = 20, kMostChannels = 128;
+  if (mixing.cols() > kMostSources || mixing.rows() > kMostChannels) return;
+  const Recording names{.names = channels.names};
+  std::vector<std::string> header = {"channel"};
+  for (Index h = 0; h < mixing.cols(); ++h) header.push_back(fmt::format("source {}", h + 1));
+  std::vector<std::vector<std::string>> rows;
+  for (Index d = 0; d < mixing.rows(); ++d) {
+    rows.push_back({names.channel_name(d)});
+    for (Index h = 0; h < mixing.cols(); ++h) rows.back().push_back(fmt::format("{:.3g}", mixing(d, h)));
+  }
+  report.add_heading("Mixing matrix");
+  report.add_table(header, rows);
+}
+
+}  // namespace
 
 std::string separate_summary(const Separation& separation, double samples) {
   return fit_summary(separation.fit, samples) + starts_text(separation.free_energies, separation.winner);
@@ -44,8 +65,8 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
   return json;
 }
 
-void write_separation_report(const std::string& path, const Settings& settings, const Separation& separation,
-                             const std::optional<SeparationScore>& score) {
+void write_separation_report(const std::string& path, const Settings& settings, const Channels& channels,
+                             const Separation& separation, const std::optional<SeparationScore>& score) {
   constexpr Index kShown = 2000;
   const SeparateSettings& asked = settings.separate;
   std::string subtitle =
@@ -55,13 +76,16 @@ void write_separation_report(const std::string& path, const Settings& settings, 
   Report report("Sources separated", subtitle);
   report.add_heading("Sources");
   const Index shown = std::min(kShown, separation.sources.cols());
+  std::vector<double> times(static_cast<std::size_t>(shown));
+  for (std::size_t i = 0; i < times.size(); ++i)
+    times[i] = static_cast<double>(asked.offset + static_cast<Index>(i)) / (channels.rate > 0 ? channels.rate : 1);
   std::vector<Chart> charts;
   for (Index h = 0; h < separation.sources.rows(); ++h) {
     Chart chart;
     chart.title = fmt::format("source {}", h + 1);
-    chart.x_label = "sample";
+    chart.x_label = channels.rate > 0 ? "seconds" : "sample";
     const Vector trace = separation.sources.row(h).head(shown).transpose();
-    chart.series.push_back({chart.title, {trace.begin(), trace.end()}, {}});
+    chart.series.push_back({chart.title, {trace.begin(), trace.end()}, times});
     charts.push_back(std::move(chart));
   }
   report.add_charts(charts);
@@ -71,6 +95,7 @@ void write_separation_report(const std::string& path, const Settings& settings, 
   FitState of_channels = separation.fit.state;
   of_channels.model.W = separation.mixing;
   add_model(report, of_channels, {});
+  add_mixing(report, separation.mixing, channels);
   add_starts(report, settings.fit.seed, separation.free_energies);
   add_options(report, options_json(kSeparate, settings));
   report.write(path);

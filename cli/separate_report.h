@@ -21,7 +21,7 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
                       const std::optional<SeparationScore>& score);
 
 /// The page: learning, the traces of the sources, the mixing matrix.
-void write_separation_report(const std::string& path, const Settings& settings, const Separation& separation,
-                             const std::optional<SeparationScore>& score);
+void write_separation_report(const std::string& path, const Settings& settings, const Channels& channels,
+                             const Separation& separation, const std::optional<SeparationScore>& score);
 
 }  // namespace gsc::cli

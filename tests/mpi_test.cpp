@@ -2,6 +2,7 @@
 
 #include <gsc/files.h>
 #include <gsc/picture_files.h>
+#include <gsc/sound.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -167,6 +168,23 @@ TEST_F(Mpirun, StandardInputAndTablesOnTheirSide) {
   write_arrays(path("side.npy"), {named("x", turned)});
   done(3, fit("side.npy", "side.h5", {"--transpose"}));
   expect_same("up.h5", "side.h5");
+}
+
+TEST_F(Mpirun, WindowsOfRecordings) {
+  make_bars("bars.npy", "300");
+  const Matrix samples = array("bars.npy").leftCols(2);
+  Matrix with_time(samples.rows(), 3);
+  with_time << Vector::LinSpaced(samples.rows(), 0, 0.5 * static_cast<double>(samples.rows() - 1)), samples;
+  write_arrays(path("rec.npy"), {named("x", with_time)});
+  write_arrays(path("rec.csv"), {named("x", with_time)});
+  write_arrays(path("side.npy"), {named("x", Matrix(with_time.transpose()))});
+  write_arrays(path("side.h5"), {named("x", Matrix(with_time.transpose()))});
+  write_sound(path("rec.wav"), {0.01 * samples.transpose(), 8000});
+  for (const std::string name : {"rec.npy", "rec.csv", "side.npy", "side.h5", "rec.wav"}) {
+    agrees(3, name, {"--window", "8", "--hop", "2"});
+    EXPECT_EQ(load_model(path("alone.h5")).recording->rate, name == "rec.wav" ? 8000 : 2);
+  }
+  fails(1, 3, fit("rec.csv", "out.h5", {"--window", "301"}), {"window is 301"});
 }
 
 TEST_F(Mpirun, Separate) {
