@@ -192,7 +192,9 @@ TEST_F(DamagedFiles, Hdf5) {
 
 TEST_F(DamagedFiles, Model) {
   const auto path = folder / "model.h5";
-  save_model(path, example_model(NoiseType::full, SlabType::full));
+  ModelFile model = example_model(NoiseType::full, SlabType::full);
+  model.recording = Recording{2, 1, 2, {"left", "right"}, 250};
+  save_model(path, model);
   expect_robust(path, {2500, kPacked, true});
 }
 
