@@ -12,6 +12,7 @@
 #include "data/extension.h"
 #include "data/file_kind.h"
 #include "help.h"
+#include "learning_report.h"
 #include "metrics.h"
 #include "open_table.h"
 #include "progress.h"
@@ -81,11 +82,7 @@ Json model_json(const std::string& path, const ModelFile& file) {
   json["training"] = training_json(file);
   json["options"] = nullptr;
   if (file.options) {
-    Settings settings;
-    settings.fit = *file.options;
-    settings.init = to_string(file.options->init);
-    if (file.recording) settings.recording = settings_of(*file.recording);
-    json["options"] = options_json(kFit, settings);
+    json["options"] = file_options_json(file);
     json["options"]["seed"] = file.options->seed;
   }
   return json;

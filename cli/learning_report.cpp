@@ -45,6 +45,16 @@ void add_model(Report& report, const FitState& state, const Shape& shape, const 
     add_basis(report, state.model, shape);
 }
 
+Json file_options_json(const ModelFile& file) {
+  Settings settings;
+  settings.fit = *file.options;
+  settings.init = to_string(file.options->init);
+  if (file.recording) settings.recording = settings_of(*file.recording);
+  Json json = options_json(kFit, settings);
+  json.erase("restarts");
+  return json;
+}
+
 void add_options(Report& report, const Json& options) {
   std::vector<std::pair<std::string, std::string>> facts;
   for (const auto& [name, value] : options.items())
@@ -62,14 +72,7 @@ void write_learning_report(const std::string& path, const std::string& title, co
   const Shape of_data = file.options && !file.recording ? file.options->factored.shape : Shape{};
   add_model(report, file.state, drawn_shape(show_basis, of_data), file.recording);
   if (!free_energies.empty()) add_starts(report, first_seed, free_energies);
-  if (file.options) {
-    Settings settings;
-    settings.fit = *file.options;
-    settings.init = to_string(file.options->init);
-    if (file.recording) settings.recording = settings_of(*file.recording);
-    const Json options = options_json(kFit, settings);
-    add_options(report, options);
-  }
+  if (file.options) add_options(report, file_options_json(file));
   double seconds = 0;
   for (const IterationReport& row : file.state.history) seconds += row.seconds;
   report.add_facts("Run", {{"written by gsc", file.version},

@@ -18,6 +18,10 @@ void add_basis(Report& report, const Model& model, const Shape& shape);
 void add_model(Report& report, const FitState& state, const Shape& shape,
                const std::optional<Recording>& recording = {});
 
+/// The options a model was learned with, as options_json(), but for --restarts, which is none of a model. It was
+/// learned.
+Json file_options_json(const ModelFile& file);
+
 /// The options of a command as a table of facts.
 void add_options(Report& report, const Json& options);
 

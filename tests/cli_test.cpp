@@ -143,6 +143,8 @@ TEST_F(Cli, FitFromSeveralStarts) {
   EXPECT_NE(read_file(path("page.html")).find("Starts"), std::string::npos);
   const ModelFile file = load_model(path("best.h5"));
   EXPECT_EQ(file.options->seed, metrics["best_seed"]);
+  EXPECT_EQ(metrics["options"]["restarts"], 3);
+  EXPECT_EQ(done({"info", "best.h5"}).out.find("restarts"), std::string::npos) << "a model file knows one start";
 
   // The same as that start alone, on one thread as each of them.
   Words alone = common;
