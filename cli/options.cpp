@@ -288,8 +288,8 @@ Rows make_table() {
           "give every channel (with --sources: every source, before mixing) zero mean and unit variance", separate,
           &P::normalise),
       row("whiten", "", kSeparate, kSignals,
-          "make the channels uncorrelated with zero mean and unit variance: better where mixing is not orthogonal and "
-          "there is little noise",
+          "make the channels uncorrelated with zero mean and unit variance first: better where there is little noise; "
+          "auto: both, the more likely is taken",
           separate, &P::whiten),
       row("mix", "orthogonal|SIGMA", kSeparate, kSignals,
           "with --sources: a random orthogonal mixing matrix, or one plus N(0, SIGMA) in every entry", separate,

@@ -4,6 +4,7 @@
 
 #include <gsc/denoise.h>
 #include <gsc/fit.h>
+#include <gsc/separate.h>
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
@@ -51,7 +52,8 @@ struct SeparateSettings {
   std::vector<std::string> files;  ///< the mixture: a table, or sound files
   Index offset = 0;                ///< samples left out at the beginning
   std::optional<Index> samples;    ///< none: all that follow
-  bool normalise = false, whiten = false;
+  bool normalise = false;
+  Whiten whiten = Whiten::automatic;
   bool csv = false;  ///< also write text
   int restarts = 10;
   std::string sources;  ///< an experiment: known sources, to be mixed here

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "checks.h"
-#include "data/transposed.h"
+#include "distributed/transposed_shared.h"
 #include "distributed/packing.h"
 #include "distributed/together.h"
 #include "open_table.h"

@@ -174,9 +174,9 @@ int run_separate(const CommandLine& line) {
     truth = mix(std::move(channels.values), perturbation_of(asked.mix), asked.add_noise, asked.mix_seed);
     channels.values = truth->mixture;
   }
-  if (asked.whiten) {  // separate() does it too, but does not know the name
+  if (asked.whiten == Whiten::on) {  // separate() does it too, but does not know the name
     Matrix copy = channels.values;
-    whiten(copy, channels.name);
+    whiten(copy, channels.name, copy.rows(), false);
   }
   options.fit = settings.fit;
   options.restarts = asked.restarts;
@@ -207,6 +207,7 @@ int run_separate(const CommandLine& line) {
   if (!settings.report.empty()) write_separation_report(settings.report, settings, channels, separation, score);
   progress.say(separate_summary(separation, static_cast<double>(channels.values.cols())));
   if (score) progress.say(score_text(*score));
+  for (const std::string& known : separation.notes) progress.say(known);
   progress.say(fmt::format("wrote {}: {}", settings.output, fmt::join(names, ", ")));
   const auto others = other_sounds(folder.path(), channels.sound_rate > 0 ? settings.fit.latents : 0);
   if (!others.empty())

@@ -53,6 +53,8 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
   Json json = fit_metrics(settings, data, separation.fit);
   json["command"] = "separate";
   json["options"] = options_json(kSeparate, settings);
+  json["whitened"] = separation.whitened;
+  json["notes"] = separation.notes;
   add_starts(json, settings.fit.seed, separation.free_energies, separation.winner);
   if (!score) return json;
   json["amari"] = score->amari ? Json(*score->amari) : Json();

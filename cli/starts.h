@@ -18,7 +18,13 @@ class StartsObserver final : public Observer {
  public:
   StartsObserver(int starts, int iterations, ProgressLine& progress)
       : starts_(starts), iterations_(iterations), progress_(progress) {}
-  void on_note(const std::string& note) override { progress_.say(note); }
+  /// What follows a note is counted anew: separate() may look for the sources a second time.
+  void on_note(const std::string& note) override {
+    progress_.say(note);
+    begun_ = 0;
+    done_ = 0;
+    start_ = Clock::now();
+  }
   void on_iteration(const FitState& state) override;
   bool stop_requested() override;
 

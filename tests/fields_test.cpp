@@ -61,9 +61,9 @@ constexpr std::size_t field_count() {
 }
 
 TEST(Fields, EveryOptionIsListed) {
-  // Structs within count as their fields, a shape as one; inference.mean_products, inference.device and
-  // sharing.team are no options.
-  const std::size_t fields = field_count<FitOptions>() - 3 + (field_count<InferenceOptions>() - 2) +
+  // Structs within count as their fields, a shape as one; inference.mean_products and sharing.team are no
+  // options.
+  const std::size_t fields = field_count<FitOptions>() - 3 + (field_count<InferenceOptions>() - 1) +
                              field_count<FactoredOptions>() + (field_count<SharingOptions>() - 1);
   EXPECT_EQ(fit_option_list().size(), fields) << "a field is missing in src/learning/fit_option_list.h";
   EXPECT_EQ(field_count<FactoredOptions::Shape>(), 3U) << "see for_each_attribute() of the model file";

@@ -9,7 +9,7 @@ ORDER = ["math", "data", "model", "inference", "distributed", "learning", "tasks
 # Where what a public header declares is defined.
 HEADERS = {
     "math": ["types.h"],
-    "data": ["data.h", "arrays.h"],
+    "data": ["data.h", "arrays.h", "recording.h"],
     "model": ["model.h", "generate.h"],
     "inference": ["inference.h", "engine.h"],
     "distributed": ["team.h", "mpi.h"],

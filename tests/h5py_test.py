@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run([gsc, "fit", path / "data.npy", "-o", path / "m.h5", "--latents", "6", "--iterations", "3", "--noise", "full",
                     "--slab", "full", "--quiet"], check=True)
     with h5py.File(path / "m.h5") as f:
-        assert f.attrs["format_version"] == 1
+        assert f.attrs["format_version"] == 2
         assert f["parameters/W"].shape == (9, 6)
         assert f["parameters/pi"].shape == f["parameters/mu"].shape == (6,)
         assert f["parameters/slab"].shape == (6, 6) and f["parameters/noise"].shape == (9, 9)

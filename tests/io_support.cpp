@@ -181,6 +181,7 @@ ModelFile example_model(NoiseType noise, SlabType slab) {
   model.noise = noise == NoiseType::full       ? Noise::full(covariance(D))
                 : noise == NoiseType::diagonal ? Noise::diagonal(covariance(D).diagonal())
                                                : Noise::scalar(1.0 / 3, D);
+  if (noise == NoiseType::diagonal) file.state.model.intercept = Vector::LinSpaced(D, -1.0 / 3, 2);
   for (int t = 0; t < 3; ++t)
     file.state.history.push_back({t, -1e5 / (t + 1), 0.1 + t, 1.0 / (t + 3), H - t, 0.7 * t, t == 2, t % 2 == 1, 5 * t});
   file.state.method.numbers["slab_acceleration"] = 0.3;
@@ -196,6 +197,9 @@ ModelFile example_model(NoiseType noise, SlabType slab) {
   options.noise = noise;
   options.slab = slab;
   options.init = Init::random;
+  options.intercept = Intercept::mean;
+  options.batch = 5;
+  options.polish = 2;
   options.noise_update = Update::paper;
   options.slab_update = Update::paper;
   options.iterations = 17;

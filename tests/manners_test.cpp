@@ -291,7 +291,7 @@ TEST_F(Manners, FitRestartsAndSeparate) {
   SeparateOptions separation;
   separation.fit.iterations = 4;
   separation.restarts = 3;
-  separation.whiten = true;
+  separation.whiten = Whiten::on;
   const Matrix mixture = data.values().leftCols(4).transpose();
   expect_manners("separate", [&] { return separate(mixture, separation).mixing; });
 }

@@ -38,6 +38,7 @@ TEST_P(EveryType, RoundTrip) {
   EXPECT_EQ(model.noise.dimensions(), 4);
   EXPECT_EQ(model.noise.values(), saved.state.model.noise.values());
 
+  EXPECT_EQ(loaded.state.model.intercept, saved.state.model.intercept);
   EXPECT_EQ(loaded.state.method.number("slab_acceleration", 1), saved.state.method.number("slab_acceleration", 1));
   const Rescues& rescues = loaded.state.rescues;
   EXPECT_EQ(rescues.unused_latents, 1);
@@ -178,8 +179,8 @@ TEST_F(ModelFiles, BrokenMembersAreNamed) {
 }
 
 TEST_F(ModelFiles, OtherFilesAndVersions) {
-  const std::string newer = error_after([](hid_t file) { set_integer(file, "/", "format_version", 2); });
-  expect_says(newer, "format version 2");
+  const std::string newer = error_after([](hid_t file) { set_integer(file, "/", "format_version", 3); });
+  expect_says(newer, "format version 3");
   expect_says(newer, "update gsc");
   write_hdf5(path, example(2, 2));
   expect_says(load_error(), "not a gsc model");

@@ -252,7 +252,7 @@ TEST_F(Newer, FormatVersionsAreNamedWithWhatToDo) {
       H5Aclose(attribute);
     });
   });
-  for (const char* part : {"model.h5", "format version 7", "written by gsc 9.1.2", "reads up to 1", "update gsc"})
+  for (const char* part : {"model.h5", "format version 7", "written by gsc 9.1.2", "reads up to 2", "update gsc"})
     expect_says(message, part);
 }
 

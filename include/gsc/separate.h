@@ -5,10 +5,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// automatic: both ways, and the one that makes the mixture more likely is taken: on where the noise is weak.
+enum class Whiten { automatic, on, off };
 
 struct SeparateOptions {
   FitOptions fit;             ///< latents 0: as many as channels
@@ -16,8 +20,9 @@ struct SeparateOptions {
   /// Random starts, the best free energy wins; run in parallel, one thread each, on all ranks of a team.
   int restarts = 10;
   /// Take the channels' means out, make them uncorrelated with unit variance, and learn from that: the mixing that is
-  /// left to find is nearly orthogonal. For mixtures with little noise.
-  bool whiten = false;
+  /// left to find is nearly orthogonal. For mixtures with little noise. With fewer latents than channels only as many
+  /// directions are kept, the strongest.
+  Whiten whiten = Whiten::automatic;
   SeparateOptions();  ///< 350 iterations, random starts, scalar noise, diagonal slab
 };
 
@@ -27,6 +32,8 @@ struct Separation {
   Matrix sources;                     ///< latents x samples, posterior means of s.z
   int winner = 0;                     ///< which start that is, from 0; its seed is fit.seed + winner
   std::vector<double> free_energies;  ///< of all starts
+  bool whitened = false;
+  std::vector<std::string> notes;  ///< what the user should know about the data and the result
 };
 
 /// Gives every row (channels, or known sources before they are mixed) zero mean and unit variance; returns the standard
@@ -37,6 +44,8 @@ Vector normalise(Matrix& rows, const std::string& row_name = "channel");
 
 /// mixture: channels x samples.
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
+
+std::string_view to_string(Whiten whiten);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -40,8 +40,8 @@ void for_each_factored_option(Options& options, const Visit& visit) {
         options.order);
 }
 
-/// Calls visit(OptionInfo, field) for each option. Three fields are none: inference.mean_products, which fit() sets,
-/// inference.device and sharing.team, which programs know about.
+/// Calls visit(OptionInfo, field) for each option. Two fields are none: inference.mean_products, which fit() sets, and
+/// sharing.team.
 template <class Options, class Visit>
 void for_each_option(Options& options, const Visit& visit) {
   visit(kLatentsOption, options.latents);

@@ -68,6 +68,11 @@ double Noise::log_determinant() const {
   return 2 * cholesky_.diagonal().array().log().sum();
 }
 
+Noise Noise::scaled(double factor) const {
+  if (type_ == NoiseType::full) return full(factor * values_);
+  return type_ == NoiseType::scalar ? scalar(factor * values_(0, 0), dimensions_) : diagonal(factor * values_.col(0));
+}
+
 double Noise::mean_variance() const {
   return type_ == NoiseType::full ? values_.trace() / static_cast<double>(dimensions_) : values_.mean();
 }

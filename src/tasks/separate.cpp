@@ -8,6 +8,7 @@
 #include <string>
 
 #include "math/eigen_pairs.h"
+#include "math/number_text.h"
 #include "math/numeric_scope.h"
 #include "tasks/separate_internal.h"
 
@@ -79,42 +80,175 @@ Vector normalise(Matrix& rows, const std::string& row_name) {
   return deviations;
 }
 
-Matrix whiten(Matrix& mixture, const std::string& name) {
+Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool drop_dependent) {
   mixture.colwise() -= mixture.rowwise().mean().eval();
   const double size = mixture.cwiseAbs().maxCoeff();  // squares of large numbers overflow
   mixture /= size;
-  const auto [variances, directions] = eigen_pairs(mixture * mixture.transpose() / static_cast<double>(mixture.cols()));
-  const Index dependent = (variances.array() <= 1e-12 * variances[variances.size() - 1]).count();
-  if (dependent > 0)
-    throw Error(name + ": " + std::to_string(dependent) + " of " + std::to_string(mixture.rows()) +
+  const auto [variances, axes] = eigen_pairs(mixture * mixture.transpose() / static_cast<double>(mixture.cols()));
+  const Index channels = mixture.rows();
+  Whitened result;
+  result.dropped = (variances.array() <= 1e-12 * variances[channels - 1]).count();
+  if (result.dropped > 0 && !drop_dependent)
+    throw Error(name + ": " + std::to_string(result.dropped) + " of " + std::to_string(channels) +
                 " channels follow from the others, so they cannot be made uncorrelated; leave that many out, or do not "
                 "whiten");
-  const Vector deviations = variances.cwiseSqrt();
-  mixture = (directions * deviations.cwiseInverse().asDiagonal() * directions.transpose() * mixture).eval();
-  return size * directions * deviations.asDiagonal() * directions.transpose();
+  const Index kept = std::min(directions, channels - result.dropped);
+  const Vector deviations = variances.tail(kept).cwiseSqrt();
+  const Matrix strongest = axes.rightCols(kept);
+  // All of them: turned back, so that a channel is still mostly itself.
+  const Matrix turn = kept == channels ? strongest : Matrix(Matrix::Identity(kept, kept));
+  mixture = (turn * deviations.cwiseInverse().asDiagonal() * strongest.transpose() * mixture).eval();
+  result.undo = size * strongest * deviations.asDiagonal() * turn.transpose();
+  result.log_determinant = (size * deviations).array().log().sum();
+  return result;
+}
+
+namespace {
+
+/// Starts whose log-likelihood per sample is this close to the best have found the same.
+constexpr double kNear = 0.01;
+/// Sources more correlated than this are nearly the same.
+constexpr double kDuplicate = 0.9;
+
+void take(Restarts starts, Separation& separation) {
+  separation.fit = std::move(starts.best);
+  separation.winner = starts.winner;
+  separation.free_energies = std::move(starts.free_energies);
+}
+
+/// The channels as learning sees them.
+struct Prepared {
+  Matrix channels;        ///< directions x samples
+  Matrix undo;            ///< channels x directions; whitened only
+  double unit = 1;        ///< of the channels; otherwise
+  double log_volume = 0;  ///< of a sample: what its log density in the channels' units has less
+};
+
+Prepared whitened(const Matrix& mixture, Index latents, bool drop_dependent, std::vector<std::string>& notes) {
+  Prepared prepared{mixture, {}, 1, 0};
+  const Whitened made = whiten(prepared.channels, "the mixture", latents, drop_dependent);
+  if (made.dropped > 0)
+    notes.push_back(std::to_string(made.dropped) + " of " + std::to_string(mixture.rows()) +
+                    " channels follow from the others; those directions were left out");
+  if (const Index left = mixture.rows() - made.dropped - made.undo.cols(); left > 0)
+    notes.push_back("there are more channels than sources to find: the " + std::to_string(left) +
+                    " weakest directions were left out");
+  prepared.undo = made.undo;
+  prepared.log_volume = made.log_determinant;
+  return prepared;
+}
+
+/// In a unit of their own, so that starts fit whatever unit they came in.
+Prepared scaled(const Matrix& mixture) {
+  Prepared prepared;
+  const double largest = mixture.cwiseAbs().maxCoeff();  // squares of large numbers overflow
+  prepared.channels = mixture / largest;
+  const Matrix centred = prepared.channels.colwise() - prepared.channels.rowwise().mean();
+  const double deviation = std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()));
+  prepared.channels /= deviation;
+  prepared.unit = largest * deviation;
+  prepared.log_volume = static_cast<double>(mixture.rows()) * std::log(prepared.unit);
+  return prepared;
+}
+
+/// What was learned in a unit, for the channels as they came.
+void bring_back(const Prepared& from, Separation& separation) {
+  const double unit = from.unit;
+  Model& model = separation.fit.state.model;
+  model.W *= unit;
+  model.W_variance *= unit * unit;
+  model.intercept *= unit;
+  model.noise = model.noise.scaled(unit * unit);
+  // A density per unit becomes one per the other unit.
+  const double change = -static_cast<double>(from.channels.cols()) * from.log_volume;
+  for (IterationReport& row : separation.fit.state.history) row.free_energy += change;
+  for (double& free_energy : separation.free_energies) free_energy += change;
+}
+
+}  // namespace
+
+std::vector<std::string> note_of_starts(const std::vector<double>& free_energies, double samples) {
+  const double best = *std::max_element(free_energies.begin(), free_energies.end());
+  const auto near = std::count_if(free_energies.begin(), free_energies.end(),
+                                  [&](double value) { return best - value < kNear * samples; });
+  if (3 * near >= static_cast<std::ptrdiff_t>(free_energies.size())) return {};
+  return {"only " + std::to_string(near) + " of " + std::to_string(free_energies.size()) +
+          " starts came near the best; there may be better ones, try more with --restarts"};
+}
+
+std::vector<std::string> duplicates_of(const Matrix& sources) {
+  std::vector<std::string> notes;
+  const Matrix centred = sources.colwise() - sources.rowwise().mean();
+  for (Index i = 0; i < centred.rows(); ++i)
+    for (Index j = 0; j < i; ++j) {
+      const double size = centred.row(i).norm() * centred.row(j).norm();
+      const double correlation = size > 0 ? centred.row(i).dot(centred.row(j)) / size : 0;
+      if (std::abs(correlation) > kDuplicate)
+        notes.push_back("sources " + std::to_string(j + 1) + " and " + std::to_string(i + 1) +
+                        " are nearly the same (correlation " + number_text(std::round(100 * correlation) / 100) +
+                        "); there may be fewer sources than were looked for");
+    }
+  return notes;
 }
 
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
   const FitOptions single = resolved(options, mixture.rows());
-  Matrix channels = mixture;
-  Matrix undo = Matrix::Identity(channels.rows(), channels.rows());
-  if (options.whiten) undo *= whiten(channels, "the mixture");
-  const MatrixData data(channels.transpose(), "the mixture");
-
+  const auto samples = static_cast<double>(mixture.cols());
+  const auto learn = [&](const Prepared& from, Separation& separation) {
+    take(fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, observer),
+         separation);
+    return separation.fit.reason != StopReason::interrupted;
+  };
   Separation separation;
-  Restarts starts = fit_restarts(data, single, options.restarts, observer);
-  separation.fit = std::move(starts.best);
-  separation.winner = starts.winner;
-  separation.free_energies = std::move(starts.free_energies);
-  if (separation.fit.reason == StopReason::interrupted) return separation;
-  separation.mixing = undo * separation.fit.model().W;
+  Prepared prepared;
+  if (options.whiten != Whiten::off) {
+    prepared = whitened(mixture, single.latents, options.whiten == Whiten::automatic, separation.notes);
+    separation.whitened = true;
+    if (!learn(prepared, separation)) return separation;
+  }
+  // Where directions were left out there is no density to compare.
+  const bool compare = options.whiten == Whiten::automatic && prepared.undo.cols() == mixture.rows();
+  if (options.whiten == Whiten::off || compare) {
+    if (compare && observer != nullptr) observer->on_note("the same with the channels as they are, not whitened");
+    Separation plain;
+    const Prepared as_they_are = scaled(mixture);
+    if (!learn(as_they_are, plain)) return plain;
+    const auto log_density = [&](const Separation& of, const Prepared& from) {
+      return of.fit.last().free_energy - samples * from.log_volume;
+    };
+    if (!compare || log_density(plain, as_they_are) > log_density(separation, prepared)) {
+      separation = std::move(plain);
+      prepared = as_they_are;
+    }
+  }
   // One pass after hundreds: on one thread, so that the bits do not depend on how many there are.
   InferenceOptions inference = single.inference;
   inference.threads = 1;
+  const MatrixData data(prepared.channels.transpose(), "the mixture");
   separation.sources = infer(separation.fit.model(), data, inference).mean.transpose();
+  if (compare && separation.whitened) separation.notes.emplace_back("found in whitened channels, the likelier way");
+  if (compare && !separation.whitened)
+    separation.notes.emplace_back("found in the channels as they are, not whitened, the likelier way");
+  for (const auto& notes : {note_of_starts(separation.free_energies, samples), duplicates_of(separation.sources)})
+    separation.notes.insert(separation.notes.end(), notes.begin(), notes.end());
+  if (!separation.whitened) bring_back(prepared, separation);
+  const Matrix& W = separation.fit.model().W;
+  separation.mixing = separation.whitened ? Matrix(prepared.undo * W) : W;
   return separation;
+}
+
+std::string_view to_string(Whiten whiten) {
+  switch (whiten) {
+    case Whiten::automatic:
+      return "auto";
+    case Whiten::on:
+      return "on";
+    case Whiten::off:
+      return "off";
+  }
+  return "";
 }
 
 }  // namespace gsc

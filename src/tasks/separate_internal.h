@@ -15,8 +15,19 @@ FitOptions resolved(const SeparateOptions& options, Index channels);
 /// the number of its first sample.
 void check_mixture(const Matrix& mixture, const std::string& name, Index first = 0);
 
-/// Gives the channels zero mean and the identity as covariance; returns C^1/2, which undoes it but for the mean. Throws
-/// Error if channels follow from others. `name` is what the error calls the mixture.
-Matrix whiten(Matrix& mixture, const std::string& name);
+/// Gives the channels zero mean and the identity as covariance; returns what undoes it but for the mean. With fewer
+/// than as many `directions` only the strongest are kept. Throws Error if channels follow from others, unless those
+/// directions are to be dropped. `name` is what the error calls the mixture.
+struct Whitened {
+  Matrix undo;                 ///< channels x directions
+  Index dropped = 0;           ///< directions in which the channels follow from each other
+  double log_determinant = 0;  ///< of `undo`, if no direction is left out
+};
+Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool drop_dependent);
+
+/// Notes about pairs of sources (rows) that are nearly the same, up to sign.
+std::vector<std::string> duplicates_of(const Matrix& sources);
+/// A note if fewer than a third of the starts came near the best.
+std::vector<std::string> note_of_starts(const std::vector<double>& free_energies, double samples);
 
 }  // namespace gsc

@@ -1,7 +1,8 @@
 #pragma once
-// The words of the enumerations of denoising (learning/words.h).
+// The words of the enumerations of denoising and separation (learning/words.h).
 
 #include <gsc/denoise.h>
+#include <gsc/separate.h>
 
 #include "learning/words.h"
 
@@ -13,5 +14,8 @@ template <>
 inline constexpr std::array kValues<PatchMean>{PatchMean::remove, PatchMean::keep};
 template <>
 inline constexpr std::array kValues<PatchWeights>{PatchWeights::equal, PatchWeights::certainty};
+
+template <>
+inline constexpr std::array kValues<Whiten>{Whiten::automatic, Whiten::on, Whiten::off};
 
 }  // namespace gsc
