@@ -289,7 +289,7 @@ Rows make_table() {
           &P::normalise),
       row("whiten", "", kSeparate, kSignals,
           "make the channels uncorrelated with zero mean and unit variance first: better where there is little noise; "
-          "auto: both, the more likely is taken",
+          "auto: unless most of that is noise",
           separate, &P::whiten),
       row("mix", "orthogonal|SIGMA", kSeparate, kSignals,
           "with --sources: a random orthogonal mixing matrix, or one plus N(0, SIGMA) in every entry", separate,

@@ -11,7 +11,7 @@
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
-/// automatic: both ways, and the one that makes the mixture more likely is taken: on where the noise is weak.
+/// automatic: on, unless more than half of what whitening leaves turns out to be noise.
 enum class Whiten { automatic, on, off };
 
 struct SeparateOptions {

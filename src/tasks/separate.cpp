@@ -99,12 +99,13 @@ Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool
   const Matrix turn = kept == channels ? strongest : Matrix(Matrix::Identity(kept, kept));
   mixture = (turn * deviations.cwiseInverse().asDiagonal() * strongest.transpose() * mixture).eval();
   result.undo = size * strongest * deviations.asDiagonal() * turn.transpose();
-  result.log_determinant = (size * deviations).array().log().sum();
   return result;
 }
 
 namespace {
 
+/// More noise than this part of the variance is too much for whitening: bench/whiten_table.sh.
+constexpr double kWeakNoise = 0.5;
 /// Starts whose log-likelihood per sample is this close to the best have found the same.
 constexpr double kNear = 0.01;
 /// Sources more correlated than this are nearly the same.
@@ -118,14 +119,13 @@ void take(Restarts starts, Separation& separation) {
 
 /// The channels as learning sees them.
 struct Prepared {
-  Matrix channels;        ///< directions x samples
-  Matrix undo;            ///< channels x directions; whitened only
-  double unit = 1;        ///< of the channels; otherwise
-  double log_volume = 0;  ///< of a sample: what its log density in the channels' units has less
+  Matrix channels;  ///< directions x samples
+  Matrix undo;      ///< channels x directions; whitened only
+  double unit = 1;  ///< of the channels; otherwise
 };
 
 Prepared whitened(const Matrix& mixture, Index latents, bool drop_dependent, std::vector<std::string>& notes) {
-  Prepared prepared{mixture, {}, 1, 0};
+  Prepared prepared{mixture, {}, 1};
   const Whitened made = whiten(prepared.channels, "the mixture", latents, drop_dependent);
   if (made.dropped > 0)
     notes.push_back(std::to_string(made.dropped) + " of " + std::to_string(mixture.rows()) +
@@ -134,7 +134,6 @@ Prepared whitened(const Matrix& mixture, Index latents, bool drop_dependent, std
     notes.push_back("there are more channels than sources to find: the " + std::to_string(left) +
                     " weakest directions were left out");
   prepared.undo = made.undo;
-  prepared.log_volume = made.log_determinant;
   return prepared;
 }
 
@@ -147,7 +146,6 @@ Prepared scaled(const Matrix& mixture) {
   const double deviation = std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()));
   prepared.channels /= deviation;
   prepared.unit = largest * deviation;
-  prepared.log_volume = static_cast<double>(mixture.rows()) * std::log(prepared.unit);
   return prepared;
 }
 
@@ -160,7 +158,7 @@ void bring_back(const Prepared& from, Separation& separation) {
   model.intercept *= unit;
   model.noise = model.noise.scaled(unit * unit);
   // A density per unit becomes one per the other unit.
-  const double change = -static_cast<double>(from.channels.cols()) * from.log_volume;
+  const double change = -static_cast<double>(from.channels.size()) * std::log(unit);
   for (IterationReport& row : separation.fit.state.history) row.free_energy += change;
   for (double& free_energy : separation.free_energies) free_energy += change;
 }
@@ -196,41 +194,34 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   check_mixture(mixture, "the mixture");
   const FitOptions single = resolved(options, mixture.rows());
   const auto samples = static_cast<double>(mixture.cols());
-  const auto learn = [&](const Prepared& from, Separation& separation) {
+  Separation separation;
+  const auto learn = [&](const Prepared& from) {
     take(fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, observer),
          separation);
     return separation.fit.reason != StopReason::interrupted;
   };
-  Separation separation;
   Prepared prepared;
   if (options.whiten != Whiten::off) {
     prepared = whitened(mixture, single.latents, options.whiten == Whiten::automatic, separation.notes);
     separation.whitened = true;
-    if (!learn(prepared, separation)) return separation;
-  }
-  // Where directions were left out there is no density to compare.
-  const bool compare = options.whiten == Whiten::automatic && prepared.undo.cols() == mixture.rows();
-  if (options.whiten == Whiten::off || compare) {
-    if (compare && observer != nullptr) observer->on_note("the same with the channels as they are, not whitened");
-    Separation plain;
-    const Prepared as_they_are = scaled(mixture);
-    if (!learn(as_they_are, plain)) return plain;
-    const auto log_density = [&](const Separation& of, const Prepared& from) {
-      return of.fit.last().free_energy - samples * from.log_volume;
-    };
-    if (!compare || log_density(plain, as_they_are) > log_density(separation, prepared)) {
-      separation = std::move(plain);
-      prepared = as_they_are;
+    if (!learn(prepared)) return separation;
+    const double noise = separation.fit.model().noise.mean_variance();
+    if (options.whiten == Whiten::automatic && noise > kWeakNoise) {
+      separation = {};
+      separation.notes = {"whitened channels are " + number_text(std::round(100 * noise)) +
+                          " % noise, so the sources are sought in the channels as they are"};
+      if (observer != nullptr) observer->on_note(separation.notes.back());
     }
+  }
+  if (!separation.whitened) {
+    prepared = scaled(mixture);
+    if (!learn(prepared)) return separation;
   }
   // One pass after hundreds: on one thread, so that the bits do not depend on how many there are.
   InferenceOptions inference = single.inference;
   inference.threads = 1;
   const MatrixData data(prepared.channels.transpose(), "the mixture");
   separation.sources = infer(separation.fit.model(), data, inference).mean.transpose();
-  if (compare && separation.whitened) separation.notes.emplace_back("found in whitened channels, the likelier way");
-  if (compare && !separation.whitened)
-    separation.notes.emplace_back("found in the channels as they are, not whitened, the likelier way");
   for (const auto& notes : {note_of_starts(separation.free_energies, samples), duplicates_of(separation.sources)})
     separation.notes.insert(separation.notes.end(), notes.begin(), notes.end());
   if (!separation.whitened) bring_back(prepared, separation);

@@ -19,9 +19,8 @@ void check_mixture(const Matrix& mixture, const std::string& name, Index first =
 /// than as many `directions` only the strongest are kept. Throws Error if channels follow from others, unless those
 /// directions are to be dropped. `name` is what the error calls the mixture.
 struct Whitened {
-  Matrix undo;                 ///< channels x directions
-  Index dropped = 0;           ///< directions in which the channels follow from each other
-  double log_determinant = 0;  ///< of `undo`, if no direction is left out
+  Matrix undo;        ///< channels x directions
+  Index dropped = 0;  ///< directions in which the channels follow from each other
 };
 Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool drop_dependent);
 
