@@ -1,7 +1,7 @@
 #pragma once
 // Stepwise EM: an M-step after each batch of data points instead of after a pass over all of them (docs/model.md).
 //
-//   S_t = (1 - rho_t) S_{t-1} + rho_t N/B sum over the batch        rho_t = max(kFloor, (t + 1)^-kExponent)
+//   S_t = (1 - rho_t) S_{t-1} + rho_t N/B sum over the batch        rho_t = max(floor, (t + 1)^-exponent)
 //
 // and the M-step of S_t. Where the intercept moves, S moves with it (move_intercept), as its sums are about it.
 
@@ -13,7 +13,7 @@ namespace gsc {
 
 /// Weights for forgetting; chosen by bench/stepwise_bench.cpp.
 struct Decay {
-  double floor = 0.02, exponent = 0.6;
+  double floor = 0.02, exponent = 0.5;
   double weight(double step) const;
 };
 
