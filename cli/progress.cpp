@@ -109,9 +109,10 @@ std::string iteration_text(const FitState& state, const FitOptions& options, boo
     time_left = fmt::format(" ({} left)",
                             duration_text(seconds / static_cast<double>(rows) * (options.iterations - now.iteration)));
   }
-  return fmt::format("iteration {:>{}}/{}{}  free energy {:.9g}  noise std {:.4g}  active {:.2f}  in use {}/{}",
+  return fmt::format("iteration {:>{}}/{}{}  free energy {}{:.9g}  noise std {:.4g}  active {:.2f}  in use {}/{}",
                      now.iteration, fmt::formatted_size("{}", options.iterations), options.iterations, time_left,
-                     now.free_energy, now.noise_std, now.mean_active, now.latents_in_use, state.model.latents());
+                     now.estimated ? "about " : "", now.free_energy, now.noise_std, now.mean_active, now.latents_in_use,
+                     state.model.latents());
 }
 
 std::string fit_summary(const FitResult& result, double data_points) {

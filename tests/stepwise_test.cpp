@@ -107,6 +107,36 @@ TEST(Stepwise, TeamsShareEveryBatch) {
   }
 }
 
+/// Remembers how often it was asked for rows.
+class SlowRows final : public Data {
+ public:
+  SlowRows(Matrix values, bool random_access) : values_(std::move(values)), random_access_(random_access) {}
+  Index rows() const override { return values_.rows(); }
+  Index cols() const override { return values_.cols(); }
+  void read(Index first, Eigen::Ref<Matrix> block) const override {
+    ++reads;
+    block = values_.middleRows(first, block.rows());
+  }
+  bool random_access() const override { return random_access_; }
+  mutable int reads = 0;
+
+ private:
+  Matrix values_;
+  bool random_access_;
+};
+
+TEST(Stepwise, ReadsNeighboursTogetherWhereRowsAreSlow) {
+  const ModelKnobs knobs{.dimensions = 5, .latents = 4};
+  const Matrix values = random_data(random_model(knobs, 1), 2000, 2);
+  FitOptions options = options_for(knobs, 200, 2);
+  options.polish = 0;
+  const SlowRows fast(values, true), slow(values, false);
+  const FitResult one = fit(fast, options), other = fit(slow, options);
+  EXPECT_GT(fast.reads, 3000);
+  EXPECT_LT(slow.reads, 500) << "runs of 50 rows, two passes, and few more";
+  EXPECT_NEAR(one.last().free_energy / other.last().free_energy, 1, 0.05);
+}
+
 TEST(Stepwise, StopsWhenPassesBringNothing) {
   const ModelKnobs knobs{.dimensions = 4, .latents = 2};
   const MatrixData data = data_for(knobs, 4000);

@@ -38,6 +38,7 @@ class WindowData final : public Data {
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return samples_->name(); }
   bool root_only() const override { return samples_->root_only(); }
+  bool random_access() const override { return samples_->random_access(); }
 
   Index window() const { return window_; }
   Index hop() const { return hop_; }

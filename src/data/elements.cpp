@@ -1,5 +1,7 @@
 #include "data/elements.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -94,6 +96,11 @@ void ArrayData::read(Index first, Eigen::Ref<Matrix> block) const {
   for (Index row = 0; row < block.rows(); ++row)
     to_double(values_ + (first + row) * layout_.cols * size, layout_.type, layout_.cols,
               block.data() + row * block.outerStride(), 1);
+}
+
+bool ArrayData::random_access() const {
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return static_cast<double>(layout_.rows) * static_cast<double>(layout_.cols) * layout_.type.size < memory / 2;
 }
 
 }  // namespace gsc

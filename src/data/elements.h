@@ -61,6 +61,7 @@ class ArrayData final : public Data {
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return name_; }
   std::vector<std::string> column_names() const override { return column_names_; }
+  bool random_access() const override;  ///< if it fits into half of this machine's memory
 
  private:
   std::shared_ptr<const void> owner_;

@@ -85,6 +85,7 @@ class TableData final : public Data {
   Index cols() const override { return table_.cols(); }
   void read(Index first, Eigen::Ref<Matrix> block) const override { table_.read(first, block); }
   std::string name() const override { return table_.name(); }
+  bool random_access() const override { return false; }  // chunks are unpacked whole
 
  private:
   Table table_;

@@ -90,6 +90,7 @@ class WithoutFirstColumn final : public Data {
     return names;
   }
   bool root_only() const override { return table_->root_only(); }
+  bool random_access() const override { return table_->random_access(); }
 
  private:
   std::shared_ptr<const Data> table_;
