@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "checks.h"
-#include "distributed/transposed_shared.h"
 #include "distributed/packing.h"
 #include "distributed/together.h"
+#include "distributed/transposed_shared.h"
 #include "open_table.h"
 #include "progress.h"
 

@@ -183,7 +183,8 @@ ModelFile example_model(NoiseType noise, SlabType slab) {
                                                : Noise::scalar(1.0 / 3, D);
   if (noise == NoiseType::diagonal) file.state.model.intercept = Vector::LinSpaced(D, -1.0 / 3, 2);
   for (int t = 0; t < 3; ++t)
-    file.state.history.push_back({t, -1e5 / (t + 1), 0.1 + t, 1.0 / (t + 3), H - t, 0.7 * t, t == 2, t % 2 == 1, 5 * t});
+    file.state.history.push_back(
+        {t, -1e5 / (t + 1), 0.1 + t, 1.0 / (t + 3), H - t, 0.7 * t, t == 2, t % 2 == 1, 5 * t});
   file.state.method.numbers["slab_acceleration"] = 0.3;
   file.state.rescues = {1, 2, 3, 4, 5, std::int64_t{1} << 60};
   FitOptions options;

@@ -7,8 +7,8 @@
 
 #include <thread>
 
-#include "distributed/transposed_shared.h"
 #include "distributed/thread_team.h"
+#include "distributed/transposed_shared.h"
 #include "io_support.h"
 
 namespace gsc::test {

@@ -39,7 +39,7 @@ class Noise {
   Matrix covariance() const;              ///< always D x D
   Matrix solve(const Matrix& rhs) const;  ///< Sigma^-1 rhs, for D x k
   double log_determinant() const;
-  double mean_variance() const;  ///< trace(Sigma) / D
+  double mean_variance() const;       ///< trace(Sigma) / D
   Noise scaled(double factor) const;  ///< factor Sigma
   /// L with Sigma = L L', as rows to scale or multiply: returns L x for D x k.
   Matrix color(const Matrix& white) const;

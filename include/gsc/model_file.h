@@ -14,9 +14,9 @@ namespace gsc {
 
 /// What a model file holds.
 struct ModelFile {
-  FitState state;                     ///< parameters, history, rescues
-  std::optional<FitOptions> options;  ///< how it was learned, if it was
-  std::string version;                ///< of the program that wrote it
+  FitState state;                           ///< parameters, history, rescues
+  std::optional<FitOptions> options;        ///< how it was learned, if it was
+  std::string version;                      ///< of the program that wrote it
   std::optional<Recording> recording = {};  ///< whose windows it was learned from, if it was
 };
 /// `checkpoint`: also what only going on needs and is as large as the data (MethodState::columns).

@@ -27,9 +27,9 @@
 #include "data/file_kind.h"
 #include "data/hdf5.h"
 #include "learning/fit_option_list.h"
+#include "learning/recording_group.h"
 #include "learning/rescues_fields.h"
 #include "learning/words.h"
-#include "learning/recording_group.h"
 
 namespace gsc {
 namespace {
