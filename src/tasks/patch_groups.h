@@ -1,0 +1,34 @@
+#pragma once
+// A second opinion on a denoised picture: groups of patches that look alike in it are Gaussians of their own
+// (group_filter.h), the noisy patches become their posterior means, and overlapping ones are averaged. It errs
+// elsewhere than a dictionary does, which has one prior for the whole picture.
+
+#include <gsc/picture.h>
+#include <gsc/team.h>
+
+#include <functional>
+#include <vector>
+
+namespace gsc {
+
+/// Groups of one size.
+struct GroupSize {
+  Index patch = 8;     ///< pixels a side
+  Index members = 32;  ///< patches of a group
+};
+
+struct GroupOptions {
+  std::vector<GroupSize> sizes = {{}};  ///< the results of all are averaged
+  Index reach = 15;                     ///< members are at most so many rows and columns away
+  Index step = 3;                       ///< references are so many pixels apart
+  int threads = 0;
+  Team* team = nullptr;  ///< ranks share the references; all have the pictures and get the result. None: alone
+};
+
+/// One round. `noise`: standard deviation. The pilot's patches say which are alike, and their mean and covariance. Sums
+/// are made in an order that does not depend on threads. Calls go_on(share done) now and then; throws Interrupted if
+/// that returns false.
+Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, const GroupOptions& options,
+                      const std::function<bool(double)>& go_on = {});
+
+}  // namespace gsc
