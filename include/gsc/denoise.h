@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace gsc {
@@ -61,7 +62,7 @@ struct Denoised {
   };
   Picture picture;
   Picture std;                   ///< posterior standard deviation of each pixel, depth real32
-  double noise_estimate = 0;     ///< before learning, from differences of neighbours; the choices follow from it
+  double noise_estimate = 0;     ///< before learning, by estimate_noise(); the choices follow from it
   std::vector<Learned> learned;  ///< the models, the first one is the main one
 };
 
@@ -71,7 +72,16 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
 /// Adds N(0, sigma^2); `clip` also rounds and clips to the range of the depth.
 Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
 
-/// The noise's standard deviation, from the median of second differences: no model needed, too high for fine texture.
+/// How strong the noise of a picture is, if it is white and Gaussian and alike everywhere.
+struct NoiseLevel {
+  double std = 0;    ///< in the units of the pixels; of all channels together
+  double error = 0;  ///< its relative standard error: a guess, from the pixels measured and the texture among them
+  bool uncertain = false;  ///< texture everywhere, too few pixels, or most of them clipped
+  std::string why;         ///< is it uncertain
+};
+/// From the smooth parts of the picture, no model needed; what grain the picture has of its own counts as noise.
+NoiseLevel measure_noise(const Picture& picture);
+/// measure_noise().std
 double estimate_noise(const Picture& picture);
 
 std::string_view to_string(Quality quality);

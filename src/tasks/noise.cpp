@@ -1,10 +1,9 @@
-// Noise added to pictures and its estimate; the options of denoising.
+// Noise added to pictures; the options of denoising.
 
 #include <gsc/denoise.h>
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "math/number_text.h"
 
@@ -23,19 +22,6 @@ Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t s
     }
   }
   return noisy;
-}
-
-/// d = (y00 - y01 - y10 + y11) / 2 has the noise's variance and is zero for any plane; median |d| = 0.6745 sigma.
-double estimate_noise(const Picture& picture) {
-  std::vector<double> differences;
-  for (const Matrix& y : picture.channels)
-    for (Index i = 0; i + 1 < y.rows(); i += 2)
-      for (Index j = 0; j + 1 < y.cols(); j += 2)
-        differences.push_back(std::abs(y(i, j) - y(i, j + 1) - y(i + 1, j) + y(i + 1, j + 1)) / 2);
-  if (differences.empty()) return 0;
-  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
-  std::nth_element(differences.begin(), middle, differences.end());
-  return *middle / 0.6745;
 }
 
 void DenoiseOptions::validate() const {
