@@ -49,6 +49,31 @@ class CandidateSelector {
       offset_[h] = offsets[h];
       score_[h] = offsets[h] + 0.5f * e_[h] * e_[h];
     }
+    Choose(candidates);
+  }
+
+  /// The same for a data point with a prior of its own, in three steps. First as if it had these offsets and no more;
+  /// eta without its offset.
+  void Start(const double* eta, const float* offsets) {
+    const double* eta_offsets = model_.eta_offset.data();
+    for (size_t h = 0; h < size_; ++h) {
+      e_[h] = static_cast<float>(eta[h] + eta_offsets[h]);
+      d_[h] = 1;
+      offset_[h] = offsets[h];
+      score_[h] = offsets[h] + 0.5f * e_[h] * e_[h];
+    }
+  }
+
+  /// Then what is different about latent h; `score` is of it alone, score_offset_h - 1/2 log d_h + e_h^2 / (2 d_h).
+  void Change(size_t h, float e, float d, float offset, float score) {
+    e_[h] = e;
+    d_[h] = d;
+    offset_[h] = offset;
+    score_[h] = score;
+  }
+
+  /// Then the candidates, most promising first.
+  void Choose(std::uint16_t* candidates) {
     const bool conditional = model_.selection == Selection::conditional;
     const int alone = conditional ? (model_.candidates + 1) / 2 : model_.candidates;
     for (int k = 0; k < alone; ++k) candidates[k] = Pick();
@@ -90,6 +115,7 @@ class CandidateSelector {
   /// Column k of the Cholesky factor of J^ for pick k, and what it leaves of d, e and, if kRescore, the scores.
   template <bool kRescore>
   void Eliminate(int k, const std::uint16_t* candidates) {
+    if (k >= kMaxCandidates) __builtin_unreachable();  // or the compiler warns of loops that overflow
     const D d;
     const size_t lanes = hn::Lanes(d), pick = candidates[k];
     const float r = 1 / std::sqrt(std::max(d_[pick], kFloor));
