@@ -53,8 +53,9 @@ void run(bool quick) {
     }
   const TableOfRows similar(like), anyone(any);
 
-  fmt::print("{} data points, D = {}, H = {}, H' = 10, gamma = 5, {} neighbours: microseconds a point on one thread\n\n",
-             rows, D, H, kNeighbours);
+  fmt::print(
+      "{} data points, D = {}, H = {}, H' = 10, gamma = 5, {} neighbours: microseconds a point on one thread\n\n", rows,
+      D, H, kNeighbours);
   fmt::print("{:>12} {:>8} {:>8} {:>10} {:>10} {:>8} {:>8}\n", "selection", "infer", "sparse", "non-local", "any rows",
              "ratio", "any rows");
   for (const Selection selection : {Selection::singleton, Selection::conditional}) {
