@@ -52,24 +52,19 @@ class CandidateSelector {
     Choose(candidates);
   }
 
-  /// The same for a data point with a prior of its own, in three steps. First as if it had these offsets and no more;
-  /// eta without its offset.
-  void Start(const double* eta, const float* offsets) {
-    const double* eta_offsets = model_.eta_offset.data();
-    for (size_t h = 0; h < size_; ++h) {
-      e_[h] = static_cast<float>(eta[h] + eta_offsets[h]);
-      d_[h] = 1;
-      offset_[h] = offsets[h];
-      score_[h] = offsets[h] + 0.5f * e_[h] * e_[h];
+  /// The same in two steps. First the scores of each latent alone; `point` gives for the latents h, h + 1, ... of a
+  /// vector J^_hh, eta^_h and score_offset_h of a data point, all of which may be its own.
+  template <class Point>
+  void Start(const Point& point) {
+    const D d;
+    for (size_t h = 0; h < size_; h += hn::Lanes(d)) {
+      V pivot, e, offset;
+      point(h, pivot, e, offset);
+      hn::Store(pivot, d, d_ + h);
+      hn::Store(e, d, e_ + h);
+      hn::Store(offset, d, offset_ + h);
+      hn::Store(Score(pivot, e, offset), d, score_ + h);
     }
-  }
-
-  /// Then what is different about latent h; `score` is of it alone, score_offset_h - 1/2 log d_h + e_h^2 / (2 d_h).
-  void Change(size_t h, float e, float d, float offset, float score) {
-    e_[h] = e;
-    d_[h] = d;
-    offset_[h] = offset;
-    score_[h] = score;
   }
 
   /// Then the candidates, most promising first.
@@ -157,14 +152,16 @@ class CandidateSelector {
     const V pivot = hn::NegMulAdd(c, c, hn::Load(d, d_ + h)), e = hn::NegMulAdd(c, f, hn::Load(d, e_ + h));
     hn::Store(pivot, d, d_ + h);
     hn::Store(e, d, e_ + h);
-    if constexpr (kRescore) {
-      const V kept = hn::Max(pivot, hn::Set(d, kFloor));
-      const V offset =
-          hn::MulAdd(hn::Set(d, -0.34657359f), CoarseLog2(d, kept), hn::Load(d, offset_ + h));  // - log(d)/2
-      V inverse = hn::ApproximateReciprocal(kept);  // and one step of Newton's method: a third of a division's time
-      inverse = hn::Mul(inverse, hn::NegMulAdd(kept, inverse, hn::Set(d, 2.0f)));
-      hn::Store(hn::MulAdd(hn::Mul(hn::Set(d, 0.5f), e), hn::Mul(e, inverse), offset), d, score_ + h);
-    }
+    if constexpr (kRescore) hn::Store(Score(pivot, e, hn::Load(d, offset_ + h)), d, score_ + h);
+  }
+
+  static HWY_INLINE V Score(V pivot, V e, V offset) {
+    const D d;
+    const V kept = hn::Max(pivot, hn::Set(d, kFloor));
+    offset = hn::MulAdd(hn::Set(d, -0.34657359f), CoarseLog2(d, kept), offset);  // - log(d)/2
+    V inverse = hn::ApproximateReciprocal(kept);  // and one step of Newton's method: a third of a division's time
+    inverse = hn::Mul(inverse, hn::NegMulAdd(kept, inverse, hn::Set(d, 2.0f)));
+    return hn::MulAdd(hn::Mul(hn::Set(d, 0.5f), e), hn::Mul(e, inverse), offset);
   }
 
   const PreparedModel& model_;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "inference/candidates-inl.h"
@@ -29,50 +30,64 @@ class Systems {
 
   /// Under the model's prior.
   void Shared(Index n) {
-    const double* eta = Row(n);
+    double* eta = Row(n);
+    for (Index h = 0; h < model_.padded; ++h) eta[h] += model_.eta_offset[h];
     std::uint16_t* candidates = Candidates(n);
-    if (SelectsAny()) {
-      selector_.Start(eta, model_.score_offset.data());
-      selector_.Choose(candidates);
-    } else {
-      std::iota(candidates, candidates + model_.candidates, std::uint16_t{0});
-    }
-    for (int i = 0; i < model_.candidates; ++i) {
-      const Index h = candidates[i];
-      Put(n, i, 1, eta[h] + model_.eta_offset[h], model_.a[h]);
-    }
+    if (SelectsAny()) selector_.Select(eta, candidates);
+    for (int i = 0; i < model_.candidates; ++i) Put(n, i, 1, eta[candidates[i]], model_.a[candidates[i]]);
     block_.log_sums[n] = model_.constant;
   }
 
-  /// Under the prior that `sums`, of this data point, makes.
+  /// Under the prior that `sums`, of this data point, and the model's prior make (own_prior() in gsc/nonlocal.h). In
+  /// scaled units it gives
+  ///   J^_hh = G^_hh + 1/psi^_n      eta^_h = t (W'Py)_h + mu^_n/psi^_n
+  ///   a_h   = logit pi_n - 1/2 log psi^_n - 1/2 mu^_n^2/psi^_n
+  /// To rank the latents float will do. Its score is the model's plus logit pi_n - logit pi.
   void Own(Index n, const NeighbourSums& sums) {
     const double* eta = Row(n);
+    const double k = shared_.pseudo_counts, per_point = 1 / (k + sums.count);
+    const auto point = [&](size_t h, V& pivot, V& e, V& offset) HWY_ATTR {
+      const D d;
+      const auto at = [&](const auto& values) HWY_ATTR { return hn::LoadU(d, values.data() + h); };
+      const V one = hn::Set(d, 1.0f), half = hn::Set(d, 0.5f), s = at(work_.s);
+      const V pi =
+          hn::Min(hn::Max(hn::Mul(hn::Add(at(shared_.single.pi), s), Set(per_point)), Set(kLeastPi)), Set(kMostPi));
+      const V weight = hn::Div(one, hn::Add(s, Set(k)));
+      const V mu = hn::Mul(hn::Add(at(shared_.single.mu), at(work_.m)), weight);
+      const V second = hn::Mul(hn::Add(at(shared_.single.second), at(work_.zz)), weight);
+      const V psi = hn::Max(hn::NegMulAdd(mu, mu, second), hn::Mul(second, Set(kLeastVariance)));
+      const V precision = hn::Div(one, psi), mu_over_psi = hn::Mul(mu, precision);
+      const V odds = hn::Div(pi, hn::Sub(one, pi));
+      pivot = hn::Add(at(shared_.single.gram), precision);
+      e = hn::Add(at(work_.projected), mu_over_psi);
+      const V log_prior = hn::Mul(CoarseLog2(d, hn::Mul(hn::Mul(odds, odds), precision)), Set(std::numbers::ln2));
+      offset = hn::MulAdd(half, hn::NegMulAdd(mu, mu_over_psi, log_prior), at(shared_.single.score_rest));
+    };
     std::uint16_t* candidates = Candidates(n);
-    const UntouchedPrior& untouched = *sums.untouched;
-    if (SelectsAny()) selector_.Start(eta, untouched.score_offset.data());
-    const double log_off = Touched(eta, sums);
-    if (SelectsAny())
+    if (SelectsAny()) {
+      ToSingle(eta, sums);
+      selector_.Start(point);
       selector_.Choose(candidates);
-    else
-      std::iota(candidates, candidates + model_.candidates, std::uint16_t{0});
+    }
     for (int i = 0; i < model_.candidates; ++i) {
       const Index h = candidates[i];
-      const auto at = static_cast<size_t>(h);
-      if (sums.is_touched(h))
-        Put(n, i, work_.own_diagonal[at], work_.own_eta[at], work_.own_a[at]);
-      else
-        Put(n, i, 1, eta[h] + model_.eta_offset[h], untouched.a[h]);
+      const double inverse_t = shared_.inverse_scale[h], weight = 1 / (k + sums.s[h]);
+      const double pi = std::clamp((shared_.pi[h] + sums.s[h]) * per_point, kLeastPi, kMostPi);
+      const double mu = (shared_.mu[h] + sums.m[h] * inverse_t) * weight;
+      const double second = (shared_.second[h] + sums.zz[h] * inverse_t * inverse_t) * weight;
+      const double psi = std::max(second - mu * mu, kLeastVariance * second);
+      const double odds = pi / (1 - pi);
+      Put(n, i, shared_.gram[h] + 1 / psi, eta[h] + mu / psi, 0.5 * (std::log(odds * odds / psi) - mu * mu / psi));
     }
-    block_.log_sums[n] = shared_.constant + untouched.sum_log_off + log_off;
+    block_.log_sums[n] = shared_.constant + LogAllOff(sums, per_point);
   }
 
  private:
-  using D = hn::ScalableTag<double>;
+  using D = hn::ScalableTag<float>;
   using V = hn::Vec<D>;
+  using Double = hn::ScalableTag<double>;
 
-  bool SelectsAny() const { return model_.candidates < model_.latents; }
-  const double* Row(Index n) const { return block_.rows + n * model_.padded; }
-  std::uint16_t* Candidates(Index n) const { return block_.candidates + n * model_.candidates; }
+  double* Row(Index n) const { return block_.rows + n * model_.padded; }
 
   void Put(Index n, int i, double diagonal, double eta, double a) {
     const auto at = static_cast<size_t>(n * model_.candidates + i);
@@ -81,55 +96,53 @@ class Systems {
     work_.a[at] = a;
   }
 
-  /// The touched latents' priors (own_prior() in gsc/nonlocal.h) and what follows from them,
-  ///   J^_hh = t^2 (G_hh + 1/psi_n)      eta^_h = t (W'Py)_h + t mu_n/psi_n
-  ///   a_h   = logit pi_n - 1/2 log(psi_n/t^2) - 1/2 mu_n^2/psi_n
-  /// Returns the sum of log(1 - pi_n), less what it is for untouched latents.
-  double Touched(const double* eta, const NeighbourSums& sums) {
-    const D d;
-    const size_t lanes = hn::Lanes(d);
-    const hn::RebindToSigned<D> di;
-    const V k = hn::Set(d, shared_.pseudo_counts), one = hn::Set(d, 1.0), half = hn::Set(d, 0.5);
-    const V per_point = hn::Set(d, 1 / (shared_.pseudo_counts + sums.neighbours));
-    HWY_ALIGN double diagonals[kLanes], etas[kLanes], as[kLanes], scores[kLanes], offs[kLanes];
+  /// Whether there are any latents that are not candidates. If not, all are, in their order.
+  bool SelectsAny() const { return model_.candidates < model_.latents; }
+  std::uint16_t* Candidates(Index n) const {
+    std::uint16_t* candidates = block_.candidates + n * model_.candidates;
+    if (!SelectsAny()) std::iota(candidates, candidates + model_.candidates, std::uint16_t{0});
+    return candidates;
+  }
+
+  static HWY_INLINE V Set(double value) { return hn::Set(D(), static_cast<float>(value)); }
+
+  /// What selection reads of a data point, scaled.
+  void ToSingle(const double* eta, const NeighbourSums& sums) {
+    for (size_t h = 0; h < static_cast<size_t>(model_.padded); ++h) {
+      const auto at = static_cast<Index>(h);
+      const double inverse_t = shared_.inverse_scale[at];
+      work_.projected[h] = static_cast<float>(eta[h]);
+      work_.s[h] = static_cast<float>(sums.s[at]);
+      work_.m[h] = static_cast<float>(sums.m[at] * inverse_t);
+      work_.zz[h] = static_cast<float>(sums.zz[at] * inverse_t * inverse_t);
+    }
+  }
+
+  /// sum_h log(1 - pi_n): the logarithm of products of so many factors, each at least 1 - kMostPi, as stay above
+  /// 1e-300.
+  double LogAllOff(const NeighbourSums& sums, double per_point) const {
+    const Double d;
+    const size_t lanes = hn::Lanes(d), latents = static_cast<size_t>(model_.latents);
+    constexpr size_t kFactors = 96;
+    const auto one = hn::Set(d, 1.0);
     double log_off = 0;
-    for (size_t first = 0; first < sums.touched; first += lanes) {
-      const size_t count = std::min(lanes, sums.touched - first);
-      const std::int64_t* latents = sums.latents.data() + first;  // beyond those that count: valid ones of before
-      const auto at = hn::LoadU(di, latents);
-      const auto of = [&](const Vector& values) HWY_ATTR { return hn::GatherIndex(d, values.data(), at); };
-      const V s = of(sums.s);
-      const V pi =
-          hn::Min(hn::Max(hn::Mul(hn::Add(of(shared_.pi), s), per_point), hn::Set(d, kLeastPi)), hn::Set(d, kMostPi));
-      const V weight = hn::Div(one, hn::Add(k, s));
-      const V mu = hn::Mul(hn::Add(of(shared_.mu), of(sums.m)), weight);
-      const V second = hn::Mul(hn::Add(of(shared_.second), of(sums.zz)), weight);
-      const V psi = hn::Max(hn::NegMulAdd(mu, mu, second), hn::Mul(second, hn::Set(d, kLeastVariance)));
-      const V precision = hn::Div(one, psi), off = hn::Sub(one, pi), odds = hn::Div(pi, off);
-      const V square = of(shared_.square), mu_over_psi = hn::Mul(mu, precision);
-      const V diagonal = hn::MulAdd(square, precision, of(shared_.gram));
-      const V e = hn::MulAdd(of(shared_.scale), mu_over_psi, hn::GatherIndex(d, eta, at));
-      const V log_prior = hn::Log(d, hn::Mul(hn::Mul(odds, odds), hn::Mul(square, precision)));
-      const V a = hn::Mul(half, hn::NegMulAdd(mu, mu_over_psi, log_prior));
-      hn::Store(diagonal, d, diagonals);
-      hn::Store(e, d, etas);
-      hn::Store(a, d, as);
-      hn::Store(hn::Mul(half, hn::Sub(hn::Div(hn::Mul(e, e), diagonal), hn::Log(d, diagonal))), d, scores);
-      hn::Store(hn::Log(d, off), d, offs);
-      for (size_t l = 0; l < count; ++l) {
-        const auto h = static_cast<size_t>(latents[l]);
-        work_.own_diagonal[h] = diagonals[l];
-        work_.own_eta[h] = etas[l];
-        work_.own_a[h] = as[l];
-        log_off += offs[l] - sums.untouched->log_off[latents[l]];
-        selector_.Change(h, static_cast<float>(etas[l]), static_cast<float>(diagonals[l]), static_cast<float>(as[l]),
-                         static_cast<float>(as[l] + scores[l]));
+    size_t h = 0;
+    while (h + lanes <= latents) {
+      auto product = one;
+      for (size_t i = 0; i < kFactors && h + lanes <= latents; ++i, h += lanes) {
+        const auto counts = hn::Add(hn::LoadU(d, shared_.pi.data() + h), hn::LoadU(d, sums.s.data() + h));
+        const auto pi =
+            hn::Min(hn::Max(hn::Mul(counts, hn::Set(d, per_point)), hn::Set(d, kLeastPi)), hn::Set(d, kMostPi));
+        product = hn::Mul(product, hn::Sub(one, pi));
       }
+      log_off += hn::GetLane(hn::SumOfLanes(d, hn::Log(d, product)));
+    }
+    for (; h < latents; ++h) {
+      const auto at = static_cast<Index>(h);
+      log_off += std::log(1 - std::clamp((shared_.pi[at] + sums.s[at]) * per_point, kLeastPi, kMostPi));
     }
     return log_off;
   }
-
-  static constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(double);
 
   const PreparedModel& model_;
   const SharedPrior& shared_;
@@ -274,9 +287,10 @@ SparseWorkspace::SparseWorkspace(const PreparedModel& model, Index block_rows)
     : diagonal(static_cast<size_t>(block_rows * model.candidates)),
       eta(diagonal.size()),
       a(diagonal.size()),
-      own_diagonal(static_cast<size_t>(model.padded)),
-      own_eta(own_diagonal.size()),
-      own_a(own_diagonal.size()),
+      projected(static_cast<size_t>(model.padded)),
+      s(projected.size()),
+      m(projected.size()),
+      zz(projected.size()),
       selection(hwy::AllocateAligned<float>(HWY_DYNAMIC_DISPATCH(SparseSelectionFloats)(model))),
       tree(hwy::AllocateAligned<double>(HWY_DYNAMIC_DISPATCH(SparseTreeBytes)(model) / sizeof(double))) {}
 

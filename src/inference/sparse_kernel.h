@@ -16,9 +16,9 @@ namespace gsc {
 struct SparseWorkspace {
   SparseWorkspace(const PreparedModel& model, Index block_rows);
 
-  std::vector<double> diagonal, eta, a;              ///< block_rows x candidates: each data point's system
-  std::vector<double> own_diagonal, own_eta, own_a;  ///< padded; of the data point in work, where touched
-  std::vector<std::uint32_t> points, undone;         ///< all data points; those that single precision cannot do
+  std::vector<double> diagonal, eta, a;       ///< block_rows x candidates: each data point's system
+  std::vector<float> projected, s, m, zz;     ///< padded: t W'Py and the sums over the neighbours of one data point
+  std::vector<std::uint32_t> points, undone;  ///< all data points; those that single precision cannot do
   hwy::AlignedFreeUniquePtr<float[]> selection;
   hwy::AlignedFreeUniquePtr<double[]> tree;
 };
@@ -26,7 +26,7 @@ struct SparseWorkspace {
 /// Data points on their way through the kernel. Tables are count x candidates.
 struct SparseBlock {
   Index first, count;  ///< rows of the data
-  const double* rows;  ///< count x padded: Y projection
+  double* rows;        ///< count x padded; in: Y projection, out: scratch
   std::uint16_t* candidates;
   float *probability, *mean, *second_moment;  ///< not scaled
   double* log_sums;  ///< log of the summed state weights of each data point, with the constant, without y'Py

@@ -27,9 +27,9 @@ void require_truncated(const Model& model, const InferenceOptions& options) {
 
 /// One thread's.
 struct Buffers {
-  Buffers(const PreparedModel& prepared, const SharedPrior& shared, const OwnPriors* own)
+  Buffers(const PreparedModel& prepared, const OwnPriors* own)
       : Y(kBlockRows, prepared.dimensions), rows(kBlockRows, prepared.padded), workspace(prepared, kBlockRows) {
-    if (own != nullptr) sums.emplace(shared, prepared, *own);
+    if (own != nullptr) sums.emplace(prepared, *own);
   }
   Matrix Y, rows;
   SparseWorkspace workspace;
@@ -63,7 +63,7 @@ SparsePosterior CpuEngine::infer_sparse(const Model& model, Index first, Index c
   std::vector<std::unique_ptr<Buffers>> threads(static_cast<std::size_t>(plan.threads));
   parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
     auto& mine = threads[static_cast<std::size_t>(thread)];
-    if (!mine) mine = std::make_unique<Buffers>(prepared, shared, own);
+    if (!mine) mine = std::make_unique<Buffers>(prepared, own);
     Matrix& Y = mine->Y;
     auto given = Y.topRows(rows);
     data_.read(row, given);
