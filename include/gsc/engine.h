@@ -3,6 +3,7 @@
 // or another way to go over the states, is a class that implements it (docs/backends.md).
 
 #include <gsc/inference.h>
+#include <gsc/nonlocal.h>
 
 #include <functional>
 #include <memory>
@@ -32,6 +33,10 @@ class Engine {
   /// The posterior of rows first .. first+count-1, which exist.
   virtual Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                           const StopRequest& stop) = 0;
+  /// The same on the candidates alone; with `own` unless null, each data point under its own prior (gsc/nonlocal.h).
+  /// An engine that does not have this leaves it as it is: it throws UsageError.
+  virtual SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
+                                       const StopRequest& stop);
 };
 
 /// An engine for this data, which must outlive it, on options.device. Throws UsageError, naming the devices there are,

@@ -13,6 +13,8 @@ namespace gsc {
 void require_fit(const Model& model, const Data& data, const InferenceOptions& options);
 /// Throws unless there is any data.
 void require_rows(const Data& data);
+/// `count`, or if negative all rows from `first` on; throws unless the data has them.
+Index rows_asked_for(const Data& data, Index first, Index count);
 
 BlockPlan plan_blocks(const PreparedModel& prepared, Index first, Index count, int threads);
 

@@ -49,6 +49,26 @@ class CandidateSelector {
       offset_[h] = offsets[h];
       score_[h] = offsets[h] + 0.5f * e_[h] * e_[h];
     }
+    Choose(candidates);
+  }
+
+  /// The same in two steps. First the scores of each latent alone; `point` gives for the latents h, h + 1, ... of a
+  /// vector J^_hh, eta^_h and score_offset_h of a data point, all of which may be its own.
+  template <class Point>
+  void Start(const Point& point) {
+    const D d;
+    for (size_t h = 0; h < size_; h += hn::Lanes(d)) {
+      V pivot, e, offset;
+      point(h, pivot, e, offset);
+      hn::Store(pivot, d, d_ + h);
+      hn::Store(e, d, e_ + h);
+      hn::Store(offset, d, offset_ + h);
+      hn::Store(Score(pivot, e, offset), d, score_ + h);
+    }
+  }
+
+  /// Then the candidates, most promising first.
+  void Choose(std::uint16_t* candidates) {
     const bool conditional = model_.selection == Selection::conditional;
     const int alone = conditional ? (model_.candidates + 1) / 2 : model_.candidates;
     for (int k = 0; k < alone; ++k) candidates[k] = Pick();
@@ -90,6 +110,7 @@ class CandidateSelector {
   /// Column k of the Cholesky factor of J^ for pick k, and what it leaves of d, e and, if kRescore, the scores.
   template <bool kRescore>
   void Eliminate(int k, const std::uint16_t* candidates) {
+    if (k >= kMaxCandidates) __builtin_unreachable();  // or the compiler warns of loops that overflow
     const D d;
     const size_t lanes = hn::Lanes(d), pick = candidates[k];
     const float r = 1 / std::sqrt(std::max(d_[pick], kFloor));
@@ -131,14 +152,16 @@ class CandidateSelector {
     const V pivot = hn::NegMulAdd(c, c, hn::Load(d, d_ + h)), e = hn::NegMulAdd(c, f, hn::Load(d, e_ + h));
     hn::Store(pivot, d, d_ + h);
     hn::Store(e, d, e_ + h);
-    if constexpr (kRescore) {
-      const V kept = hn::Max(pivot, hn::Set(d, kFloor));
-      const V offset =
-          hn::MulAdd(hn::Set(d, -0.34657359f), CoarseLog2(d, kept), hn::Load(d, offset_ + h));  // - log(d)/2
-      V inverse = hn::ApproximateReciprocal(kept);  // and one step of Newton's method: a third of a division's time
-      inverse = hn::Mul(inverse, hn::NegMulAdd(kept, inverse, hn::Set(d, 2.0f)));
-      hn::Store(hn::MulAdd(hn::Mul(hn::Set(d, 0.5f), e), hn::Mul(e, inverse), offset), d, score_ + h);
-    }
+    if constexpr (kRescore) hn::Store(Score(pivot, e, hn::Load(d, offset_ + h)), d, score_ + h);
+  }
+
+  static HWY_INLINE V Score(V pivot, V e, V offset) {
+    const D d;
+    const V kept = hn::Max(pivot, hn::Set(d, kFloor));
+    offset = hn::MulAdd(hn::Set(d, -0.34657359f), CoarseLog2(d, kept), offset);  // - log(d)/2
+    V inverse = hn::ApproximateReciprocal(kept);  // and one step of Newton's method: a third of a division's time
+    inverse = hn::Mul(inverse, hn::NegMulAdd(kept, inverse, hn::Set(d, 2.0f)));
+    return hn::MulAdd(hn::Mul(hn::Set(d, 0.5f), e), hn::Mul(e, inverse), offset);
   }
 
   const PreparedModel& model_;

@@ -14,6 +14,8 @@ class CpuEngine final : public Engine {
   Statistics e_step(const Model& model, const Pass& pass) override;
   Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                   const StopRequest& stop) override;
+  SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
+                               const StopRequest& stop) override;
 
  private:
   const PreparedModel& prepared(const Model& model);

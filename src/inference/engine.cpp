@@ -27,6 +27,12 @@ Makers& makers() {
 
 }  // namespace
 
+SparsePosterior Engine::infer_sparse(const Model&, Index, Index, const OwnPriors*, const StopRequest&) {
+  throw UsageError(
+      "posteriors on the candidates alone, which priors of their own need, are not among what this device and method "
+      "compute; set device to cpu and method to truncated");
+}
+
 void add_engine(const std::string& device, EngineMaker maker) {
   const std::lock_guard lock(makers().mutex);
   makers().by_device[device] = std::move(maker);
@@ -64,11 +70,7 @@ Posterior infer(const Model& model, const Data& data, const InferenceOptions& op
   const NumericScope scope;
   require_fit(model, data, options);
   require_rows(data);
-  if (count < 0) count = data.rows() - first;
-  if (first < 0 || count < 1 || first + count > data.rows())
-    throw UsageError("rows " + std::to_string(first) + " to " + std::to_string(first + count) + " asked for of " +
-                     std::to_string(data.rows()));
-  return make_engine(data, options)->infer(model, request, first, count, stop);
+  return make_engine(data, options)->infer(model, request, first, rows_asked_for(data, first, count), stop);
 }
 
 }  // namespace gsc

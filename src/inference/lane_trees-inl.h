@@ -119,6 +119,22 @@ class DiagonalSlabLanes : public SlabMoments<D> {
     }
   }
 
+  /// A data point with a diagonal of J, eta and a of its own, which are given in the falling order of positions.
+  void GatherOwn(size_t lane, const std::uint16_t* latents, const double* diagonal, const double* eta,
+                 const double* a) {
+    const size_t lanes = hn::Lanes(D());
+    T* J = reinterpret_cast<T*>(J_) + lane;
+    for (int p = 0; p < size_; ++p) {
+      const T* row = ModelJ<T>(model_) + latents[p] * model_.padded;
+      for (int q = 0; q < p; ++q, J += lanes) *J = row[latents[q]];
+      const int from = size_ - 1 - p;
+      *J = static_cast<T>(diagonal[from]);
+      J += lanes;
+      reinterpret_cast<T*>(eta_ + p)[lane] = static_cast<T>(eta[from]);
+      reinterpret_cast<T*>(a_ + p)[lane] = static_cast<T>(a[from]);
+    }
+  }
+
   /// The best log weight (up to the pivots' factor) among the states that take the candidates in their order.
   V BestOfChain() {
     const D d;

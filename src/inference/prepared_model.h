@@ -52,9 +52,10 @@ struct PreparedModel {
   /// sum_h log(1 - pi_h) - 1/2 (D log 2 pi + log|Sigma|); log p(y,S) = constant - 1/2 y'Py + log weight of S
   double constant;
 
+  Vector logit_pi;  ///< latents
   // Full slab only.
-  Vector logit_pi, slab_mean;  ///< latents; mu^
-  Matrix gram, slab;           ///< latents x latents; G^ and Psi^
+  Vector slab_mean;   ///< latents; mu^
+  Matrix gram, slab;  ///< latents x latents; G^ and Psi^
 };
 
 }  // namespace gsc
