@@ -71,7 +71,7 @@ class PictureJob {
     run_.noisy = std::move(input.noisy);
     run_.clean = std::move(input.clean);
     check_formats(settings_, run_.noisy);
-    naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_, estimate_noise(run_.noisy)); });
+    naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_, measure_noise(run_.noisy)); });
     if (!asked.keep_noisy.empty() && team().root()) write_picture(asked.keep_noisy, run_.noisy);
   }
 

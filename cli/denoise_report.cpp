@@ -63,7 +63,7 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
             {"free_energy", main.fit.last().free_energy},
             {"free_energy_trace", trace},
             {"noise_std", main.fit.last().noise_std},
-            {"noise_estimate", run.denoised.noise_estimate},
+            {"noise_estimate", run.denoised.noise.std},
             {"mean_active", main.fit.last().mean_active},
             {"latents_in_use", main.fit.last().latents_in_use},
             {"height", run.noisy.height()},

@@ -177,6 +177,7 @@ Rows make_table() {
       listed("intercept", kFit | kSeparate | kCompare, kModel),
       listed("noise", kFit | kSeparate | kCompare, kModel),
       listed("slab", kFit | kSeparate | kCompare, kModel),
+      listed("known-noise", kFit, kModel).left_out("learned"),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
       listed("shape", kFit | kCompare, kModel).left_out("a square where the dimensions allow, else a series"),
@@ -214,12 +215,12 @@ Rows make_table() {
       row("restarts", "R", kSeparate, kLearning,
           "random starts with seeds --seed, --seed + 1, ...; the best free energy wins", separate, &P::restarts),
       listed("iterations", kDenoise, kLearning, denoise, chosen, &O::iterations)
-          .says("EM iterations")
+          .says("passes over the patches; with --batch 0 EM iterations")
           .left_out("by --quality"),
       listed("iterations", kSeparate, kLearning).says("most EM iterations of each start").left_out("350"),
       listed("batch", kFit, kLearning),
       listed("polish", kFit, kLearning),
-      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch),
+      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("1024; factored: 0"),
       listed("polish", kDenoise, kLearning, denoise, chosen, &O::polish),
       listed("tolerance", kFit | kSeparate | kCompare, kLearning),
       listed("noise-update", kFit, kLearning),
@@ -235,15 +236,16 @@ Rows make_table() {
       listed("sweep-order", kDenoise, kFactored, denoise, chosen, &O::factored, &V::order),
 
       row("quality", "", kDenoise | kCompare, kPictures,
-          "sets patch, latents, candidates, iterations and models, where left out", denoise, chosen, &O::quality),
+          "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,
+          &O::quality),
       row("patch", "P", kDenoise | kCompare, kPictures, "patches of P x P pixels", denoise, chosen, &O::patch)
-          .left_out("8, 10 or 12, by the noise"),
+          .left_out("8, or 10 where noise is strong; further models differ"),
       row("stride", "N", kDenoise | kCompare, kPictures, "pixels from one patch to the next, in the final averaging",
           denoise, chosen, &O::stride)
           .left_out("1"),
       row("patch-mean", "", kDenoise | kCompare, kPictures,
           "take each patch's mean out before learning, or keep it (the paper)", denoise, chosen, &O::patch_mean)
-          .left_out("remove; further models alternate"),
+          .left_out("remove"),
       row("weights", "", kDenoise | kCompare, kPictures, "of overlapping patches: equal, or by how certain each is",
           denoise, chosen, &O::weights)
           .left_out("certainty, or equal where the mean is kept"),
@@ -251,7 +253,19 @@ Rows make_table() {
           denoise, chosen, &O::models)
           .left_out("by --quality"),
       row("train-patches", "N", kDenoise | kCompare, kPictures, "learn on so many random patches where there are more",
-          denoise, chosen, &O::train_patches),
+          denoise, chosen, &O::train_patches)
+          .left_out("by --quality"),
+      row("noise-level", "", kDenoise, kPictures,
+          "how strong the noise is: measured in the smooth parts of the picture, or learned with the model (the paper)",
+          denoise, chosen, &O::noise)
+          .left_out("measured; factored: learned"),
+      row("nonlocal", "N", kDenoise, kPictures,
+          "rounds of inference with a prior of its own for every patch, from patches like it", denoise, chosen,
+          &O::nonlocal)
+          .left_out("by --quality"),
+      row("groups", "N", kDenoise, kPictures,
+          "rounds of a second opinion: groups of patches that look alike as Gaussians", denoise, chosen, &O::groups)
+          .left_out("by --quality"),
       row("add-noise", "SIGMA", kDenoise | kCompare, kPictures,
           "the picture is clean: add noise of this standard deviation first, and compare with it", denoise,
           &N::add_noise),

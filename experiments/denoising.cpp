@@ -42,6 +42,10 @@ DenoiseOptions denoise_options(const Json& settings) {
     options.quality = word<Quality>(settings, "quality");
     return options;
   }
+  // As published: full EM that learns the noise, and nothing but the model's posterior mean.
+  options.noise = NoiseSource::learned;
+  options.batch = 0;
+  options.nonlocal = options.groups = 0;
   options.patch = 8;
   options.models = 1;
   options.latents = settings.at("latents").get<Index>();

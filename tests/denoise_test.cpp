@@ -55,8 +55,8 @@ TEST(Denoise, RemovesNoiseOfUnknownStrength) {
     EXPECT_GT(gain(clean, noisy, denoised), 7);
     EXPECT_NEAR(learned / sigma, 1, 0.15);
     // Half of the drawing is stripes, which the estimate before learning takes for noise.
-    EXPECT_GT(denoised.noise_estimate, 0.8 * sigma);
-    EXPECT_LT(denoised.noise_estimate, 2 * sigma);
+    EXPECT_GT(denoised.noise.std, 0.8 * sigma);
+    EXPECT_LT(denoised.noise.std, 2 * sigma);
   }
 }
 

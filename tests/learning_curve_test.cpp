@@ -93,7 +93,7 @@ TEST(LearningCurve, PicturesOnTheWayAreThoseOfShorterRuns) {
   options.iterations = 4;
   options.models = 1;
   const double noise = estimate_noise(noisy);
-  const auto plan = [&](const DenoiseOptions& of) { return plan_denoising(noisy, of, noise).front(); };
+  const auto plan = [&](const DenoiseOptions& of) { return plan_denoising(noisy, of, {.std = noise}).models.front(); };
   for (const Method method : {Method::truncated, Method::factored}) {
     options.method = method;
     options.iterations = 4;

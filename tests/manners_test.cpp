@@ -318,7 +318,7 @@ TEST_F(Manners, DenoiseAndReconstruct) {
     options.threads = 2;
     const Denoised denoised = denoise(picture, options);
     expect_manners("denoise", [&] { return denoise(picture, options).picture.channels[0]; });
-    const ModelPlan plan = plan_denoising(picture, options, denoised.noise_estimate).front();
+    const ModelPlan plan = plan_denoising(picture, options, denoised.noise).models.front();
     const Model& model = denoised.learned.front().fit.model();
     expect_manners("reconstruct", [&] { return reconstruct(picture, model, plan, {}).picture.channels[0]; });
   }

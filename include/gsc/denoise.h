@@ -15,13 +15,14 @@ namespace gsc {
 enum class Quality { fast, standard, best };
 enum class PatchMean { remove, keep };
 enum class PatchWeights { equal, certainty };
+enum class NoiseSource { measured, learned };
 
 struct DenoiseOptions {
   Quality quality = Quality::standard;  ///< sets what is left out below
   std::optional<Index> patch;           ///< patches of patch x patch pixels, over all channels
   std::optional<Index> stride;          ///< of the patches that are averaged in the end
   std::optional<Index> latents, candidates, max_active;
-  std::optional<int> iterations;
+  std::optional<int> iterations;  ///< EM iterations, or with `batch` passes over the patches
   /// Where learning starts; left out: from patches of the smoothed picture, which is good at all noise levels.
   std::optional<Init> init;
   /// remove: each patch's mean is taken out before learning and put back after. keep: the paper's way.
@@ -29,13 +30,20 @@ struct DenoiseOptions {
   std::optional<int> models;  ///< so many models, of different patches, are learned and their pictures averaged
   std::optional<PatchWeights>
       weights;  ///< of overlapping patches; left out: certainty where the mean is removed, else equal
+  /// measured: measure_noise() says how strong the noise is, and learning holds to it. learned: with the rest of the
+  /// model, which takes what it cannot explain for noise; left out: measured, but for the factored method.
+  std::optional<NoiseSource> noise;
+  /// Rounds of inference in which every patch has a prior of its own, from patches like it (gsc/nonlocal.h).
+  std::optional<int> nonlocal;
+  /// Rounds of a second opinion: patches that look alike in the result so far as draws of one Gaussian.
+  std::optional<int> groups;
   Method method = Method::truncated;
   FactoredOptions factored;  ///< read if method is factored; its shape is that of the patches
   Selection selection = Selection::conditional;
   Precision precision = Precision::single_precision;
-  Index batch = 0;  ///< stepwise EM, as FitOptions::batch and polish
-  int polish = 3;
-  Index train_patches = 100000;  ///< learn on so many random patches where there are more
+  std::optional<Index> batch;  ///< stepwise EM, as FitOptions::batch and polish
+  int polish = 0;
+  std::optional<Index> train_patches;  ///< learn on so many random patches where there are more
   std::uint64_t seed = 1;
   int threads = 0;
   std::string device = "cpu";
@@ -44,10 +52,20 @@ struct DenoiseOptions {
   void validate() const;  ///< throws UsageError
 };
 
+/// How strong the noise of a picture is, if it is white and Gaussian and alike everywhere.
+struct NoiseLevel {
+  double std = 0;    ///< in the units of the pixels; of all channels together
+  double error = 0;  ///< its relative standard error: a guess, from the pixels measured and the texture among them
+  bool uncertain = false;  ///< texture everywhere, too few pixels, or most of them clipped
+  std::string why;         ///< is it uncertain
+};
+
 struct DenoiseProgress {
   double fraction = 0;              ///< of the whole work, 0..1
   int model = 0, models = 1;        ///< which model is in work
   const FitState* state = nullptr;  ///< while learning; null while inferring
+  int group_round = 0;              ///< from 1 on, once the models are done
+  const Picture* best = nullptr;    ///< the result so far, once there is one
 };
 /// Returns false to stop; denoise() then throws Interrupted.
 using DenoiseObserver = std::function<bool(const DenoiseProgress&)>;
@@ -62,8 +80,9 @@ struct Denoised {
   };
   Picture picture;
   Picture std;                   ///< posterior standard deviation of each pixel, depth real32
-  double noise_estimate = 0;     ///< before learning, by estimate_noise(); the choices follow from it
+  NoiseLevel noise;              ///< measured before learning; the choices follow from it
   std::vector<Learned> learned;  ///< the models, the first one is the main one
+  double seconds_grouping = 0;
 };
 
 /// Throws Error for a picture that is too small or flat.
@@ -72,13 +91,6 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
 /// Adds N(0, sigma^2); `clip` also rounds and clips to the range of the depth.
 Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
 
-/// How strong the noise of a picture is, if it is white and Gaussian and alike everywhere.
-struct NoiseLevel {
-  double std = 0;    ///< in the units of the pixels; of all channels together
-  double error = 0;  ///< its relative standard error: a guess, from the pixels measured and the texture among them
-  bool uncertain = false;  ///< texture everywhere, too few pixels, or most of them clipped
-  std::string why;         ///< is it uncertain
-};
 /// From the smooth parts of the picture, no model needed; what grain the picture has of its own counts as noise.
 NoiseLevel measure_noise(const Picture& picture);
 /// measure_noise().std
@@ -87,6 +99,7 @@ double estimate_noise(const Picture& picture);
 std::string_view to_string(Quality quality);
 std::string_view to_string(PatchMean mean);
 std::string_view to_string(PatchWeights weights);
+std::string_view to_string(NoiseSource source);
 
 #pragma GCC visibility pop
 }  // namespace gsc

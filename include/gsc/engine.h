@@ -33,6 +33,8 @@ class Engine {
   /// The posterior of rows first .. first+count-1, which exist.
   virtual Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                           const StopRequest& stop) = 0;
+  /// Whether it has the next one, for this method.
+  virtual bool has_sparse() const { return false; }
   /// The same on the candidates alone; with `own` unless null, each data point under its own prior (gsc/nonlocal.h).
   /// An engine that does not have this leaves it as it is: it throws UsageError.
   virtual SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,

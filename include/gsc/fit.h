@@ -65,6 +65,9 @@ struct FitOptions {
   SlabType slab = SlabType::diagonal;
   Init init = Init::data;
   Intercept intercept = Intercept::learned;
+  /// The noise's standard deviation, if it is known: then it is not learned. It starts higher and comes down to this in
+  /// the first quarter of the iterations, so that what is strong is learned first. 0: learned.
+  double known_noise = 0;
   Update noise_update = Update::exact;
   Update slab_update = Update::exact;
   FactoredOptions factored;  ///< read if inference.method is factored

@@ -14,6 +14,7 @@ class CpuEngine final : public Engine {
   Statistics e_step(const Model& model, const Pass& pass) override;
   Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                   const StopRequest& stop) override;
+  bool has_sparse() const override { return options_.method == Method::truncated; }
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
 

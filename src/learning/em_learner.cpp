@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "learning/known_noise.h"
+#include "math/number_text.h"
+
 namespace gsc {
 namespace {
 
@@ -17,6 +20,9 @@ InferenceOptions inference_of(const FitOptions& options) {
 }  // namespace
 
 void EmLearner::check(const FitOptions& options) {
+  if (options.known_noise > 0 && options.noise != NoiseType::scalar)
+    throw UsageError("known_noise is " + number_text(options.known_noise) + ", but noise is " +
+                     std::string(to_string(options.noise)) + "; a known noise is of type scalar");
   if (options.intercept == Intercept::learned && options.noise_update == Update::paper)
     throw UsageError(
         "intercept is learned, but noise_update is paper, whose formula has none; let the intercept be mean or none");
@@ -33,6 +39,7 @@ EmLearner::EmLearner(Share& share, const FitOptions& options, Beginning beginnin
       stop_(std::move(stop)),
       engine_(make_engine(share.rows(), inference_of(options))),
       slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1) {
+  if (!beginning.saved) hold_noise(model_, options_, 0);
   if (options.batch == 0) return;
   batches_.emplace(share_, *engine_, options_);
   if (!beginning.saved) return;
@@ -74,13 +81,18 @@ Evaluation EmLearner::iterate(int row) {
   MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned,
                     slab_acceleration_};
   Rescues rescues;
-  Model next = m_step(model_, *statistics_, step, rescues);
+  const auto step_from = [&] {
+    Model stepped = m_step(model_, *statistics_, step, rescues);
+    hold_noise(stepped, options_, row);
+    return stepped;
+  };
+  Model next = step_from();
   Statistics judged = share_.e_step(*engine_, next, stop_);
   const bool accelerated = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
   while (accelerated && step.slab_acceleration > 0 && judged.free_energy < before - rounding_of(before)) {
     step.slab_acceleration = step.slab_acceleration > 0.2 ? step.slab_acceleration / 2 : 0;
     ++rescues.slab_fallbacks;
-    next = m_step(model_, *statistics_, step, rescues);
+    next = step_from();
     judged = share_.e_step(*engine_, next, stop_);
   }
   slab_acceleration_ = step.slab_acceleration;

@@ -7,6 +7,7 @@
 #include "distributed/together.h"
 #include "learning/basis_prior.h"
 #include "learning/factored_m_step.h"
+#include "math/number_text.h"
 
 namespace gsc {
 namespace {
@@ -30,6 +31,9 @@ void FactoredLearner::check(const FitOptions& options) {
   if (options.noise_update == Update::paper)
     throw UsageError(
         "noise_update is paper, which is for the truncated and exact methods; the factored one has its own");
+  if (options.known_noise > 0)
+    throw UsageError("known_noise is " + number_text(options.known_noise) +
+                     ", but the factored method learns the noise; leave it out");
   if (options.batch > 0)
     throw UsageError("batch is " + std::to_string(options.batch) +
                      ", but the factored method learns from all data points at a time; leave it out");

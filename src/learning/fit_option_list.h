@@ -55,6 +55,12 @@ void for_each_option(Options& options, const Visit& visit) {
          .value = "",
          .help = "what the data is around when all latents are off: learned, the mean of the data, or zero"},
         options.intercept);
+  visit({.name = "known_noise",
+         .value = "S",
+         .help = "standard deviation of the noise, if it is known; 0: it is learned",
+         .smallest = 0,
+         .remedy = "give the standard deviation in the units of the data, or 0 to have it learned"},
+        options.known_noise);
   visit({.name = "noise_update", .value = "", .help = "paper: the printed formula, which over-estimates the noise"},
         options.noise_update);
   visit({.name = "slab_update", .value = "", .help = "paper: the printed formula for a full slab"},

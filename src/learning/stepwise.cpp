@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "inference/statistics_fields.h"
+#include "learning/known_noise.h"
 #include "learning/m_step_parts.h"
 
 namespace gsc {
@@ -97,6 +98,7 @@ Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
     blend(running, 1 - weight, sums, weight * total_ / sums.count);
     const Vector before = next.intercept;
     next = m_step(next, running, step, rescues);
+    hold_noise(next, options_, row - 1 + static_cast<double>(batch + 1) / static_cast<double>(batches_));
     if (before.size() > 0) move_intercept(running, next.intercept - before);
     ++steps;
   }

@@ -75,8 +75,12 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     DenoiseOptions of_method = options;
     of_method.method = method;
     of_method.models = 1;
+    // On equal terms: what all methods can do.
+    of_method.noise = NoiseSource::learned;
+    of_method.batch = 0;
+    of_method.nonlocal = of_method.groups = 0;
     of_method.validate();
-    plans.push_back(plan_denoising(noisy, of_method, noise).front());
+    plans.push_back(plan_denoising(noisy, of_method, {.std = noise}).models.front());
     result.patch = plans.back().patch;
     result.runs.emplace_back().options = plans.back().fit;
   }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "math/numeric_scope.h"
 #include "tasks/denoise_plan.h"
@@ -73,48 +72,74 @@ void average_in(Picture& mean, const Picture& value, int count) {
     mean.channels[c] += (value.channels[c] - mean.channels[c]) / static_cast<double>(count);
 }
 
+/// What of the whole work is done, and what there is to show.
+class Work {
+ public:
+  Work(const DenoisePlan& plan, const DenoiseObserver& observer) : observer_(observer), whole_(plan.seconds()) {
+    now.models = static_cast<int>(plan.models.size());
+  }
+  /// Goes on with a part that takes so many seconds by the plan.
+  void begin(double seconds) {
+    before_ += part_;
+    part_ = seconds / whole_;
+    now.fraction = before_;
+  }
+  bool report(double share) {
+    now.fraction = before_ + part_ * share;
+    return !observer_ || observer_(now);
+  }
+
+  DenoiseProgress now;
+  double part() const { return part_; }
+
+ private:
+  const DenoiseObserver& observer_;
+  double whole_, before_ = 0, part_ = 0;
+};
+
 }  // namespace
 
 Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer) {
   const NumericScope scope;
   options.validate();
-  const double noise = estimate_noise(noisy);
-  return denoise_as_planned(noisy, plan_denoising(noisy, options, noise), noise, observer);
+  return denoise_as_planned(noisy, plan_denoising(noisy, options, measure_noise(noisy)), observer);
 }
 
-Denoised denoise_as_planned(const Picture& noisy, const std::vector<ModelPlan>& plans, double noise,
-                            const DenoiseObserver& observer) {
+Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer) {
   const NumericScope scope;
   Denoised result;
-  result.noise_estimate = noise;
-  DenoiseProgress progress;
-  progress.models = static_cast<int>(plans.size());
-  const double whole = std::accumulate(plans.begin(), plans.end(), 0.0,
-                                       [](double sum, const ModelPlan& plan) { return sum + plan.cost; });
-  for (const ModelPlan& plan : plans) {
-    const double share = plan.cost / whole, learning = share * plan.learning_share;
-    LearningProgress watch(observer, progress, learning, plan.fit.iterations);
-    Denoised::Learned learned{plan.patch, plan.patch_mean, plan.fit, learn(noisy, plan, noise, watch), 0};
+  result.noise = plan.noise;
+  Work work(plan, observer);
+  for (const ModelPlan& model : plan.models) {
+    work.begin(model.learning_seconds);
+    LearningProgress watch(observer, work.now, work.part(), model.fit.iterations);
+    Denoised::Learned learned{model.patch, model.patch_mean, model.fit, learn(noisy, model, plan.noise.std, watch), 0};
     if (learned.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
-    const double begin = progress.fraction + learning, inferring = share - learning;
-    progress.fraction = begin;
+    work.begin(model.inferring_seconds);
     const auto start = Clock::now();
-    Reconstruction part = reconstruct(noisy, learned.fit.model(), plan, [&](double done) {
-      progress.fraction = begin + inferring * done;
-      return !observer || observer(progress);
-    });
+    Reconstruction part =
+        reconstruct(noisy, learned.fit.model(), model, [&](double done) { return work.report(done); });
     learned.seconds_inferring = std::chrono::duration<double>(Clock::now() - start).count();
-    ++progress.model;
-    if (progress.model == 1) {
+    ++work.now.model;
+    if (work.now.model == 1) {
       result.picture = std::move(part.picture);
       result.std = std::move(part.std);
     } else {
-      average_in(result.picture, part.picture, progress.model);
-      average_in(result.std, part.std, progress.model);
+      average_in(result.picture, part.picture, work.now.model);
+      average_in(result.std, part.std, work.now.model);
     }
+    work.now.best = &result.picture;
     learned.fit.state.method.columns.clear();  // as large as the data
     result.learned.push_back(std::move(learned));
   }
+  const auto start = Clock::now();
+  for (int round = 1; round <= plan.group_rounds; ++round) {
+    work.begin(plan.group_seconds / plan.group_rounds);
+    work.now.group_round = round;
+    result.picture = filter_groups(noisy, result.picture, plan.group_noise, plan.groups,
+                                   [&](double done) { return work.report(done); });
+  }
+  result.seconds_grouping = std::chrono::duration<double>(Clock::now() - start).count();
   result.picture.alpha = noisy.alpha;
   result.picture.metadata = noisy.metadata;
   return result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/prepared_model.h"
 #include "math/number_text.h"
 
 namespace gsc {
@@ -11,27 +12,31 @@ namespace {
 /// One of the models of a quality. Models that differ make different errors, which averaging takes out.
 struct Member {
   PatchMean mean;
-  Index larger;   ///< pixels added to the usual patch
-  Index latents;  ///< most, and fewer where noise is strong
+  Index larger;  ///< pixels added to the usual patch
 };
 
 /// What a quality stands for.
 struct Preset {
-  Index candidates, max_active;
-  int iterations, models;
+  Index latents, candidates, max_active;
+  int passes, full_iterations, models;
+  Index train_patches;
+  int nonlocal_rounds, group_rounds;
+  std::vector<Index> group_larger;  ///< pixels added to the usual patch of groups, one for each size
+  Index group_step;
   std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
 };
 
-// On House at sigma 15, 25, 50 larger patches are better where the mean is removed than where it is kept, and 1024
-// latents are better than 512 only where it is kept (docs/denoise.md).
+// What is chosen here, and below from the noise, is from the development set (docs/denoise.md, bench/denoise_set.sh).
 Preset preset(Quality quality) {
+  constexpr auto removed = PatchMean::remove;
+  const std::vector<Member> members{{removed, 0}, {removed, 2}, {removed, -2}, {removed, 4}};
   switch (quality) {
     case Quality::fast:
-      return {8, 4, 20, 1, {{PatchMean::remove, 0, 256}, {PatchMean::keep, 2, 256}, {PatchMean::remove, 2, 256}}};
+      return {256, 8, 4, 1, 20, 1, 60000, 0, 3, {0}, 3, members};
     case Quality::standard:
-      return {10, 5, 60, 2, {{PatchMean::keep, 0, 512}, {PatchMean::remove, 2, 512}, {PatchMean::keep, 2, 512}}};
+      return {512, 10, 5, 3, 60, 2, 100000, 2, 3, {-1, 1, 3}, 3, members};
     case Quality::best:
-      return {10, 5, 100, 3, {{PatchMean::keep, 0, 1024}, {PatchMean::remove, 2, 512}, {PatchMean::keep, 2, 1024}}};
+      return {768, 10, 5, 8, 100, 3, 150000, 2, 4, {-1, 0, 1, 3}, 2, members};
   }
   return {};
 }
@@ -39,12 +44,17 @@ Preset preset(Quality quality) {
 constexpr Index kSmallestPatch = 2;
 /// Of the range of the picture, as a standard deviation.
 constexpr double kMediumNoise = 0.08, kStrongNoise = 0.13;
+/// Of the noise: what inference and groups take it for.
+constexpr double kInferenceShare = 0.92, kGroupShare = 0.88;
+constexpr Index kBatch = 1024;
 
-/// Where noise is strong a patch must be large to hold enough signal, and there are fewer patterns to be told from it.
-Index usual_patch(double noise_share) { return noise_share > kStrongNoise ? 12 : noise_share > kMediumNoise ? 10 : 8; }
-Index usual_latents(Index most, double noise_share) {
-  return noise_share > kStrongNoise ? std::min<Index>(most, 512) : most;
+/// Where noise is strong a patch must be large to hold enough signal.
+Index usual_patch(double noise_share) { return noise_share > kStrongNoise ? 10 : 8; }
+Index usual_group_patch(double noise_share) {
+  return noise_share > kStrongNoise ? 9 : noise_share > kMediumNoise ? 8 : 7;
 }
+/// Members of a group: more for larger patches, whose covariance has more directions.
+Index group_members(Index patch) { return std::max<Index>(16, patch * 4); }
 
 std::string size_text(const Picture& picture) {
   return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
@@ -67,10 +77,31 @@ void set_truncation(const DenoiseOptions& options, const Preset& usual, FitOptio
   fit.inference.max_active = options.max_active.value_or(std::min(usual.max_active, fit.inference.candidates));
 }
 
+bool stepwise_by_default(const DenoiseOptions& options) { return options.method != Method::factored; }
+
+/// Rough seconds, for the plan and for progress: what is measured on a core of 2020 (docs/denoise.md).
+void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
+  const InferenceOptions& inference = plan.fit.inference;
+  const auto H = static_cast<double>(plan.fit.latents);
+  const double D = static_cast<double>(plan.patch * plan.patch) * static_cast<double>(noisy.channels.size());
+  const auto all = static_cast<double>(noisy.height() * noisy.width() / (plan.stride * plan.stride));
+  const double states =
+      inference.method == Method::factored ? 0 : state_count(inference.candidates, inference.max_active);
+  const double patch = 4e-9 * states + 1.2e-10 * D * H + 3e-9 * H * static_cast<double>(inference.candidates);
+  const double threads = thread_count(inference.threads);
+  const double steps =
+      plan.fit.batch > 0 ? static_cast<double>(train_patches) / static_cast<double>(plan.fit.batch) : 1;
+  const double m_step = 1e-10 * H * H * (H / 3 + D) * steps;
+  const int iterations = std::max(1, plan.fit.iterations);
+  plan.learning_seconds =
+      iterations * (static_cast<double>(train_patches) * (patch + 1e-10 * D * H) / threads + m_step);
+  plan.inferring_seconds = all * (patch + 5e-8 * D + plan.nonlocal_rounds * (2 * patch + 5e-8 * D)) / threads;
+}
+
 ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
-                     double noise) {
+                     const NoiseLevel& noise) {
   const Index smaller_side = std::min(noisy.height(), noisy.width());
-  const double noise_share = noise / noisy.peak();
+  const double noise_share = noise.std / noisy.peak();
   ModelPlan plan;
   plan.patch =
       options.patch.value_or(std::clamp(usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
@@ -84,13 +115,12 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
                      std::to_string(plan.patch) + " x " + std::to_string(plan.patch) +
                      " pixels, so some of the picture would be left out; choose a smaller stride");
   plan.patch_mean = options.patch_mean.value_or(member.mean);
-  plan.train_patches = options.train_patches;
+  plan.train_patches = options.train_patches.value_or(usual.train_patches);
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
   plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
-  const Index available = std::min(options.train_patches, positions);
+  const Index available = std::min(plan.train_patches, positions);
   // Few data points cannot teach many basis functions.
-  plan.fit.latents =
-      options.latents.value_or(std::clamp<Index>(available / 20, 1, usual_latents(member.latents, noise_share)));
+  plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, usual.latents));
   set_truncation(options, usual, plan.fit);
   plan.fit.inference.method = options.method;
   plan.fit.factored = options.factored;
@@ -100,36 +130,98 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   plan.fit.inference.threads = options.threads;
   plan.fit.inference.device = options.device;
   plan.fit.intercept = Intercept::none;
-  plan.fit.batch = options.batch;
+  const bool stepwise = stepwise_by_default(options);
+  plan.fit.batch = options.batch.value_or(stepwise ? kBatch : 0);
   plan.fit.polish = options.polish;
   plan.fit.sharing = options.sharing;
-  plan.fit.iterations = options.iterations.value_or(usual.iterations);
+  plan.fit.iterations = options.iterations.value_or(plan.fit.batch > 0 ? usual.passes : usual.full_iterations);
   plan.fit.tolerance = 0;
   if (options.init)
     plan.fit.init = *options.init;
   else
     plan.smoothing = std::clamp(noise_share * 10, 0.4, 2.0);
+  const NoiseSource source = options.noise.value_or(stepwise ? NoiseSource::measured : NoiseSource::learned);
+  // A picture drawn by a program may have no noise at all.
+  if (source == NoiseSource::measured) {
+    plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
+    plan.inference_noise = kInferenceShare * plan.fit.known_noise;
+  }
+  const bool can_nonlocal = options.method == Method::truncated && plan.stride == 1 && options.device == "cpu";
+  if (options.nonlocal.value_or(0) > 0 && !can_nonlocal)
+    throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
+                     ", but priors of their own for patches need the truncated method, stride 1 and device cpu");
+  plan.nonlocal_rounds = options.nonlocal.value_or(can_nonlocal ? usual.nonlocal_rounds : 0);
   plan.fit.validate();
-
-  // Rough, for progress only: an iteration's cost per patch grows with latents and pixels.
-  const auto all = static_cast<double>(noisy.height() * noisy.width() / (plan.stride * plan.stride));
-  const double learning = static_cast<double>(available) * std::max(1, plan.fit.iterations), inferring = 1.5 * all;
-  plan.learning_share = learning / (learning + inferring);
-  plan.cost = (learning + inferring) * static_cast<double>(plan.fit.latents + plan.patch * plan.patch);
+  guess_seconds(noisy, available, plan);
   return plan;
+}
+
+void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
+  const double noise_share = plan.noise.std / noisy.peak();
+  plan.group_rounds = options.groups.value_or(usual.group_rounds);
+  plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
+  plan.groups.step = usual.group_step;
+  plan.groups.reach = 15;
+  plan.groups.threads = options.threads;
+  plan.groups.team = options.sharing.team->alone() ? nullptr : options.sharing.team;
+  plan.groups.sizes.clear();
+  const Index smaller_side = std::min(noisy.height(), noisy.width());
+  for (const Index larger : usual.group_larger) {
+    const Index patch = std::clamp<Index>(usual_group_patch(noise_share) + larger, 1, smaller_side / 2);
+    plan.groups.sizes.push_back({patch, group_members(patch)});
+    const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().members);
+    const auto references = static_cast<double>(noisy.height() * noisy.width() / (usual.group_step * usual.group_step));
+    const double search = static_cast<double>((2 * plan.groups.reach + 1) * (2 * plan.groups.reach + 1));
+    const double group = 1.2e-10 * D * (search + 3 * K * K) + 1e-9 * K * D + 1e-10 * K * K * K + 5e-9 * search;
+    plan.group_seconds += plan.group_rounds * references * group * static_cast<double>(noisy.channels.size()) /
+                          thread_count(options.threads);
+  }
 }
 
 }  // namespace
 
-std::vector<ModelPlan> plan_denoising(const Picture& noisy, const DenoiseOptions& options, double noise) {
+double DenoisePlan::seconds() const {
+  double sum = group_seconds;
+  for (const ModelPlan& model : models) sum += model.learning_seconds + model.inferring_seconds;
+  return sum;
+}
+
+DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
   check(noisy);
   const Preset usual = preset(options.quality);
-  std::vector<ModelPlan> plans;
+  DenoisePlan plan;
+  plan.noise = noise;
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual.models)); ++i) {
-    plans.push_back(plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise));
-    plans.back().fit.seed = options.seed + i;
+    plan.models.push_back(plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise));
+    plan.models.back().fit.seed = options.seed + i;
   }
-  return plans;
+  plan_groups(noisy, options, usual, plan);
+  return plan;
+}
+
+std::string plan_text(const DenoisePlan& plan) {
+  const auto square = [](Index side) { return std::to_string(side) + " x " + std::to_string(side); };
+  std::string text;
+  for (const ModelPlan& model : plan.models) {
+    text += (text.empty() ? "" : ", ") + square(model.patch) + " (" + std::to_string(model.fit.latents) + " latents, " +
+            std::to_string(model.fit.iterations) + (model.fit.batch > 0 ? " pass" : " iteration") +
+            (model.fit.iterations == 1 ? ""
+             : model.fit.batch > 0     ? "es"
+                                       : "s") +
+            ")";
+  }
+  text =
+      (plan.models.size() == 1 ? "a model of patches " : std::to_string(plan.models.size()) + " models of patches ") +
+      text;
+  if (const int rounds = plan.models.front().nonlocal_rounds; rounds > 0)
+    text += ", " + std::to_string(rounds) + (rounds == 1 ? " round" : " rounds") + " with a prior for every patch";
+  if (plan.group_rounds > 0) {
+    text +=
+        ", " + std::to_string(plan.group_rounds) + (plan.group_rounds == 1 ? " round" : " rounds") + " of groups of ";
+    for (const GroupSize& size : plan.groups.sizes)
+      text += (&size == &plan.groups.sizes.front() ? "" : ", ") + square(size.patch);
+  }
+  return text;
 }
 
 Picture smoothed(const Picture& picture, double pixels) {

@@ -3,7 +3,10 @@
 
 #include <gsc/denoise.h>
 
+#include <string>
 #include <vector>
+
+#include "tasks/patch_groups.h"
 
 namespace gsc {
 
@@ -12,21 +15,38 @@ struct ModelPlan {
   Index patch = 8, stride = 1, train_patches = 0;
   PatchMean patch_mean = PatchMean::remove;
   PatchWeights weights = PatchWeights::certainty;
-  double smoothing = 0;          ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
-  double weight_floor = 4;       ///< in units of the noise of a patch's mean: how far certainty may favour a patch
-  double learning_share = 0.95;  ///< guess of learning's part of the time
-  double cost = 1;               ///< guess of the time, to compare with other models'
+  double smoothing = 0;        ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
+  double weight_floor = 4;     ///< in units of the noise of a patch's mean: how far certainty may favour a patch
+  double inference_noise = 0;  ///< standard deviation that inference takes; 0: that of the model
+  int nonlocal_rounds = 0;     ///< with priors of their own for patches, from so many like them, so far away
+  Index neighbours = 30, reach = 12;
+  double learning_seconds = 1, inferring_seconds = 1;  ///< guesses
   FitOptions fit;
 
   bool remove_mean() const { return patch_mean == PatchMean::remove; }
 };
 
-/// Throws Error for a picture that is too small for any patch, or flat, UsageError for options that do not fit it.
-std::vector<ModelPlan> plan_denoising(const Picture& noisy, const DenoiseOptions& options, double noise);
+/// All of it.
+struct DenoisePlan {
+  NoiseLevel noise;
+  std::vector<ModelPlan> models;
+  int group_rounds = 0;
+  GroupOptions groups;
+  double group_noise = 0;                       ///< standard deviation that groups take
+  double group_seconds = 0;                     ///< guess
+  double std_factor = 1, std_disagreement = 0;  ///< see Spread in denoise.cpp
 
-/// What denoise() does once it is planned; `noise` is what the plans were made for.
-Denoised denoise_as_planned(const Picture& noisy, const std::vector<ModelPlan>& plans, double noise,
-                            const DenoiseObserver& observer = {});
+  double seconds() const;
+};
+
+/// Throws Error for a picture that is too small for any patch, or flat, UsageError for options that do not fit it.
+DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise);
+
+/// The plan in a line: what will be done, and about how long that takes.
+std::string plan_text(const DenoisePlan& plan);
+
+/// What denoise() does once it is planned.
+Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer = {});
 
 /// Gaussian smoothing of every channel, mirrored at the edges.
 Picture smoothed(const Picture& picture, double pixels);

@@ -73,7 +73,10 @@ DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Pic
                                    double noise, bool judge_on_the_way, const DenoiseObserver& observer) {
   KeptModels models;
   DenoisingCourse course;
-  course.denoised = denoise_as_planned(noisy, {plan}, noise, [&](const DenoiseProgress& now) {
+  DenoisePlan alone;
+  alone.noise.std = noise;
+  alone.models = {plan};
+  course.denoised = denoise_as_planned(noisy, alone, [&](const DenoiseProgress& now) {
     if (clean && judge_on_the_way && now.state != nullptr) keep(models, *now.state);
     return !observer || observer(now);
   });

@@ -32,8 +32,10 @@ void DenoiseOptions::validate() const {
   if (stride) require(*stride >= 1, "stride", *stride, "at least 1");
   if (latents) require(*latents >= 1 && *latents <= kMaxLatents, "latents", *latents, "between 1 and 65535");
   if (iterations) require(*iterations >= 0, "iterations", *iterations, "zero or more");
+  if (nonlocal) require(*nonlocal >= 0 && *nonlocal <= 10, "nonlocal", *nonlocal, "between 0 and 10");
+  if (groups) require(*groups >= 0 && *groups <= 20, "groups", *groups, "between 0 and 20");
   if (models) require(*models >= 1 && *models <= 16, "models", *models, "between 1 and 16");
-  require(train_patches >= 2, "train-patches", train_patches, "at least 2");
+  if (train_patches) require(*train_patches >= 2, "train-patches", *train_patches, "at least 2");
   if (patch && stride)
     require(*stride <= *patch, "stride", *stride, "at most the patch size, so that every pixel lies in a patch");
 }
@@ -49,6 +51,8 @@ std::string_view to_string(Quality quality) {
   }
   return "";
 }
+
+std::string_view to_string(NoiseSource source) { return source == NoiseSource::measured ? "measured" : "learned"; }
 
 std::string_view to_string(PatchMean mean) { return mean == PatchMean::remove ? "remove" : "keep"; }
 

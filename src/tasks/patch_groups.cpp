@@ -22,8 +22,8 @@ constexpr Index kBandRows = 4;
 
 /// Weighted sums of filtered patches over some rows of the picture.
 struct BandSums {
-  BandSums(Index planes, Index first, Index rows, Index width)
-      : first(first), sums(planes, rows, width), weights(planes, rows, width) {}
+  BandSums(Index planes, Index first_row, Index rows, Index width)
+      : first(first_row), sums(planes, rows, width), weights(planes, rows, width) {}
   Index first;  ///< row of the picture
   Planes sums, weights;
 };

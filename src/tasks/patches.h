@@ -27,6 +27,7 @@ class PatchPositions {
     return {std::min(i / grid_cols_ * stride_, last_row_), std::min(i % grid_cols_ * stride_, last_col_)};
   }
   Index patch() const { return patch_; }
+  Index grid_cols() const { return grid_cols_; }       ///< patches of a row of the grid
   Index height() const { return last_row_ + patch_; }  ///< of the picture
   Index width() const { return last_col_ + patch_; }
 

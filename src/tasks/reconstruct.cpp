@@ -1,67 +1,213 @@
 #include "tasks/reconstruct.h"
 
 #include <gsc/engine.h>
+#include <gsc/nonlocal.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "distributed/together.h"
 #include "math/numeric_scope.h"
+#include "tasks/patch_neighbours.h"
 #include "tasks/patches.h"
 
 namespace gsc {
 namespace {
 
-/// The weight of a patch: one over its expected squared error, as the model sees it.
-Vector patch_weights(const Matrix& variances, double floor, PatchWeights kind) {
-  if (kind == PatchWeights::equal) return Vector::Ones(variances.rows());
-  return (variances.rowwise().mean().array() + floor).inverse();
+constexpr Index kBlock = 8192;  // patches that are reconstructed before they are averaged
+
+/// One over its expected squared error, as the model sees it.
+double patch_weight(double mean_variance, double floor, PatchWeights kind) {
+  return kind == PatchWeights::equal ? 1 : 1 / (mean_variance + floor);
 }
+
+/// The model with which patches are inferred. Averaging overlapping patches takes more noise out of the result, so each
+/// of them may keep some.
+Model model_for_inference(const Model& model, const ModelPlan& plan) {
+  Model result = model;
+  if (plan.inference_noise > 0)
+    result.noise = Noise::scalar(plan.inference_noise * plan.inference_noise, model.dimensions());
+  return result;
+}
+
+/// One reconstruction at work.
+class Reconstructor {
+ public:
+  Reconstructor(const Picture& noisy, const Model& model, const ModelPlan& plan,
+                const std::function<bool(double)>& go_on, double most_bytes)
+      : noisy_(noisy),
+        model_(model_for_inference(model, plan)),
+        plan_(plan),
+        go_on_(go_on),
+        most_bytes_(most_bytes),
+        data_(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride), plan.remove_mean()),
+        engine_(make_engine(data_, plan.fit.inference)),
+        W_(model_.W.transpose().cast<float>()),
+        W_squared_(W_.cwiseAbs2()) {
+    const double pixels = static_cast<double>(plan.patch * plan.patch), noise = model_.noise.mean_variance();
+    mean_variance_ = plan.remove_mean() ? noise / pixels : 0;
+    weight_floor_ = plan.weight_floor * noise / pixels;
+  }
+
+  Reconstruction run(const Picture* like) {
+    if (!engine_->has_sparse()) return dense();
+    passes_ = plan_.nonlocal_rounds + 1;
+    Reconstruction result = sparse_pass(0);
+    for (int round = 1; round <= plan_.nonlocal_rounds; ++round) {
+      neighbours_.push_back(std::make_unique<PatchNeighbours>(like != nullptr ? *like : result.picture, plan_.patch,
+                                                              plan_.reach, plan_.neighbours));
+      result = sparse_pass(round);
+    }
+    return result;
+  }
+
+ private:
+  void report(double share_of_pass) {
+    const double done = (static_cast<double>(pass_) + share_of_pass) / static_cast<double>(passes_);
+    if (go_on_ && !go_on_(done)) throw Interrupted("interrupted while denoising");
+  }
+  StopRequest stop() const {
+    return [this] { return go_on_ && !go_on_(static_cast<double>(pass_) / static_cast<double>(passes_)); };
+  }
+
+  /// Posteriors of rows begin .. end-1 of the grid of patches, after so many rounds. Each round looks `reach` rows
+  /// further than its own.
+  SparsePosterior posterior(int round, Index begin, Index end) {
+    const Index columns = grid_columns(), first = begin * columns, count = (end - begin) * columns;
+    if (round == 0) return engine_->infer_sparse(model_, first, count, nullptr, stop());
+    if (before_ && before_round_ == round - 1) return infer_own(round, *before_, first, count);
+    const SparsePosterior before =
+        posterior(round - 1, std::max<Index>(0, begin - plan_.reach), std::min(grid_rows(), end + plan_.reach));
+    return infer_own(round, before, first, count);
+  }
+
+  SparsePosterior infer_own(int round, const SparsePosterior& before, Index first, Index count) {
+    const OwnPriors own{before, *neighbours_[static_cast<std::size_t>(round - 1)], {}};
+    return engine_->infer_sparse(model_, first, count, &own, stop());
+  }
+
+  Reconstruction sparse_pass(int round) {
+    pass_ = round;
+    PatchAverager averager(data_.positions(), data_.channels(), true);
+    Team& team = *plan_.fit.sharing.team;
+    const Index rows = grid_rows(), mine = rows * team.rank() / team.size(),
+                end = rows * (team.rank() + 1) / team.size();
+    const double row_bytes =
+        static_cast<double>(grid_columns() * (plan_.fit.inference.candidates * 14 + 8)) * (round > 0 ? 2 : 1);
+    const Index band = std::max<Index>(1, static_cast<Index>(most_bytes_ / row_bytes) - 2 * round * plan_.reach);
+    const bool whole = team.alone() && band >= rows;
+    together(team, [&] {
+      for (Index begin = mine; begin < end; begin += band) {
+        SparsePosterior part = posterior(round, begin, std::min(end, begin + band));
+        add(part, averager);
+        report(static_cast<double>(std::min(end, begin + band) - mine) / static_cast<double>(end - mine));
+        if (whole) {
+          before_ = std::move(part);
+          before_round_ = round;
+        }
+      }
+    });
+    averager.add_up(team);
+    return {averager.result(noisy_.depth), averager.std_result()};
+  }
+
+  /// x = W <s.z> + mean, Var(x_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
+  void add(const SparsePosterior& posterior, PatchAverager& averager) {
+    const Index D = data_.cols(), candidates = posterior.candidates.cols();
+    Matrix patches, variances, means;
+    Vector weights;
+    for (Index begin = 0; begin < posterior.rows(); begin += kBlock) {
+      const Index count = std::min(kBlock, posterior.rows() - begin);
+      patches.resize(count, D);
+      variances.resize(count, D);
+      weights.resize(count);
+      data_.read(posterior.first + begin, patches, means);
+      const Index channels = means.cols();
+#pragma omp parallel for schedule(static) num_threads(thread_count(plan_.fit.inference.threads))
+      for (Index i = 0; i < count; ++i) {
+        Eigen::RowVectorXf mean = Eigen::RowVectorXf::Zero(D), variance = mean;
+        for (Index c = 0; c < candidates; ++c) {
+          const Index h = posterior.candidates(begin + i, c);
+          const float m = posterior.mean(begin + i, c);
+          mean += m * W_.row(h);
+          variance += std::max(0.0f, posterior.second_moment(begin + i, c) - m * m) * W_squared_.row(h);
+        }
+        patches.row(i) = mean.cast<double>();
+        if (model_.intercept.size() > 0) patches.row(i) += model_.intercept.transpose();
+        for (Index d = 0; d < D; d += channels) patches.row(i).segment(d, channels) += means.row(i);
+        variances.row(i) = variance.cast<double>().array() + mean_variance_;
+        weights[i] = patch_weight(variances.row(i).mean(), weight_floor_, plan_.weights);
+      }
+      averager.add_block(posterior.first + begin, patches, weights, variances);
+    }
+  }
+
+  /// With posteriors of all latents, for methods and engines that have no others.
+  Reconstruction dense() {
+    PatchAverager averager(data_.positions(), data_.channels(), true);
+    const Matrix W_transposed = model_.W.transpose(), W_squared = W_transposed.cwiseAbs2();
+    Matrix block, means;
+    const auto add_block = [&](Index first) {
+      const Index count = std::min(kBlock, data_.rows() - first);
+      const Posterior posterior =
+          engine_->infer(model_, {.variance = true, .states = 0, .candidates = false}, first, count, {});
+      Matrix patches = posterior.mean * W_transposed;
+      if (model_.intercept.size() > 0) patches.rowwise() += model_.intercept.transpose();
+      if (plan_.remove_mean()) {
+        block.resize(count, data_.cols());
+        data_.read(first, block, means);
+        add_means(patches, means);
+      }
+      Matrix variances = ((posterior.variance * W_squared).array() + mean_variance_).matrix();
+      if (model_.W_variance.size() > 0)
+        variances += (posterior.variance + posterior.mean.cwiseAbs2()) * model_.W_variance.transpose();
+      Vector weights(count);
+      for (Index i = 0; i < count; ++i)
+        weights[i] = patch_weight(variances.row(i).mean(), weight_floor_, plan_.weights);
+      averager.add_block(first, patches, weights, variances);
+    };
+    Team& team = *plan_.fit.sharing.team;
+    const Index blocks = (data_.rows() + kBlock - 1) / kBlock;
+    const Index begin = blocks * team.rank() / team.size(), end = blocks * (team.rank() + 1) / team.size();
+    together(team, [&] {
+      for (Index b = begin; b < end; ++b) {
+        add_block(b * kBlock);
+        report(static_cast<double>(b + 1 - begin) / static_cast<double>(end - begin));
+      }
+    });
+    averager.add_up(team);
+    return {averager.result(noisy_.depth), averager.std_result()};
+  }
+
+  Index grid_columns() const { return data_.positions().grid_cols(); }
+  Index grid_rows() const { return data_.rows() / grid_columns(); }
+
+  const Picture& noisy_;
+  const Model model_;
+  const ModelPlan& plan_;
+  const std::function<bool(double)>& go_on_;
+  double most_bytes_;
+  PatchData data_;
+  std::unique_ptr<Engine> engine_;
+  Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> W_, W_squared_;  // H x D
+  double mean_variance_, weight_floor_;
+  std::vector<std::unique_ptr<PatchNeighbours>> neighbours_;  // of each round
+  std::optional<SparsePosterior> before_;                     // of all patches, after round before_round_
+  int before_round_ = -1, pass_ = 0, passes_ = 1;
+};
 
 }  // namespace
 
 Reconstruction reconstruct(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                           const std::function<bool(double)>& go_on) {
+                           const std::function<bool(double)>& go_on, const Picture* like) {
+  return reconstruct_in_bands(noisy, model, plan, go_on, like, kMostPosteriorBytes);
+}
+
+Reconstruction reconstruct_in_bands(const Picture& noisy, const Model& model, const ModelPlan& plan,
+                                    const std::function<bool(double)>& go_on, const Picture* like, double most_bytes) {
   const NumericScope scope;
-  constexpr Index kBlock = 8192;
-  const PatchData data(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride),
-                       plan.remove_mean());
-  PatchAverager averager(data.positions(), data.channels(), true);
-  const Matrix W_transposed = model.W.transpose(), W_squared = W_transposed.cwiseAbs2();
-  // What is left of the noise in a patch's mean.
-  const double pixels = static_cast<double>(plan.patch * plan.patch);
-  const double noise = model.noise.mean_variance(), mean_variance = plan.remove_mean() ? noise / pixels : 0;
-  const std::unique_ptr<Engine> engine = make_engine(data, plan.fit.inference);
-  Matrix block, means;
-  const auto add_block = [&](Index first) {
-    const Index count = std::min(kBlock, data.rows() - first);
-    const Posterior posterior =
-        engine->infer(model, {.variance = true, .states = 0, .candidates = false}, first, count, {});
-    if (plan.remove_mean()) {
-      block.resize(count, data.cols());
-      data.read(first, block, means);
-    }
-    Matrix patches = posterior.mean * W_transposed;
-    if (model.intercept.size() > 0) patches.rowwise() += model.intercept.transpose();
-    if (plan.remove_mean()) add_means(patches, means);
-    // Var(y_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
-    Matrix variances = ((posterior.variance * W_squared).array() + mean_variance).matrix();
-    if (model.W_variance.size() > 0)
-      variances += (posterior.variance + posterior.mean.cwiseAbs2()) * model.W_variance.transpose();
-    averager.add_block(first, patches, patch_weights(variances, plan.weight_floor * noise / pixels, plan.weights),
-                       variances);
-  };
-  Team& team = *plan.fit.sharing.team;
-  const Index blocks = (data.rows() + kBlock - 1) / kBlock;
-  const Index begin = blocks * team.rank() / team.size(), end = blocks * (team.rank() + 1) / team.size();
-  together(team, [&] {
-    for (Index b = begin; b < end; ++b) {
-      add_block(b * kBlock);
-      if (go_on && !go_on(static_cast<double>(b + 1 - begin) / static_cast<double>(end - begin)))
-        throw Interrupted("interrupted while denoising");
-    }
-  });
-  averager.add_up(team);
-  return {averager.result(noisy.depth), averager.std_result()};
+  return Reconstructor(noisy, model, plan, go_on, most_bytes).run(like);
 }
 
 }  // namespace gsc

@@ -14,6 +14,8 @@ template <>
 inline constexpr std::array kValues<PatchMean>{PatchMean::remove, PatchMean::keep};
 template <>
 inline constexpr std::array kValues<PatchWeights>{PatchWeights::equal, PatchWeights::certainty};
+template <>
+inline constexpr std::array kValues<NoiseSource>{NoiseSource::measured, NoiseSource::learned};
 
 template <>
 inline constexpr std::array kValues<Whiten>{Whiten::automatic, Whiten::on, Whiten::off};

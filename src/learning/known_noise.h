@@ -1,0 +1,22 @@
+#pragma once
+// A noise level that is known (FitOptions::known_noise) takes the place of the one the M-step gives:
+//
+//   sigma_t = sigma (1 + 0.8 (1 - 4 t / T))    in the first quarter of T iterations, then sigma
+//
+// With more noise than there is, weak and detailed patterns are not told from it, and strong ones are learned first.
+
+#include <gsc/fit.h>
+
+#include <algorithm>
+
+namespace gsc {
+
+/// `iteration` of options.iterations, which may be a fraction within a pass of stepwise EM.
+inline void hold_noise(Model& model, const FitOptions& options, double iteration) {
+  if (options.known_noise == 0) return;
+  const double done = options.iterations > 0 ? iteration / options.iterations : 1;
+  const double level = options.known_noise * (1 + 0.8 * std::max(0.0, 1 - 4 * done));
+  model.noise = Noise::scalar(level * level, model.dimensions());
+}
+
+}  // namespace gsc
