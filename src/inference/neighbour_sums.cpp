@@ -67,8 +67,17 @@ void NeighbourSums::gather(Index n) {
   m.setZero();
   zz.setZero();
   const Index candidates = before.candidates.cols();
+  // Neighbours may lie anywhere: ask for all of them before any is waited for.
   for (Index i = 0; i < neighbours; ++i) {
     const Index at = row_in(before, rows_[static_cast<size_t>(i)]) * candidates;
+    __builtin_prefetch(before.candidates.data() + at);
+    for (const Table<float>* table : {&before.probability, &before.mean, &before.second_moment}) {
+      __builtin_prefetch(table->data() + at);
+      __builtin_prefetch(table->data() + at + candidates - 1);
+    }
+  }
+  for (Index i = 0; i < neighbours; ++i) {
+    const Index at = (static_cast<Index>(rows_[static_cast<size_t>(i)]) - before.first) * candidates;
     for (Index j = at; j < at + candidates; ++j) {
       const Index h = before.candidates.data()[j];
       s[h] += static_cast<double>(before.probability.data()[j]);
