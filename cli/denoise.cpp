@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "checks.h"
 #include "commands.h"
@@ -50,6 +51,9 @@ void check_formats(const Settings& settings, const Picture& picture) try {
 std::string progress_text(const DenoiseProgress& now, double seconds) {
   const std::string left =
       now.fraction > 0.02 ? fmt::format(", {} left", duration_text(seconds * (1 - now.fraction) / now.fraction)) : "";
+  if (now.group_round > 0)
+    return fmt::format("{:3.0f} %{}  groups of patches that look alike, round {}", 100 * now.fraction, left,
+                       now.group_round);
   const std::string model = now.models > 1 ? fmt::format("model {} of {}: ", now.model + 1, now.models) : "";
   if (now.state == nullptr) return fmt::format("{}{:3.0f} %{}  denoising the patches", model, 100 * now.fraction, left);
   const IterationReport& row = now.state->history.back();
@@ -71,19 +75,28 @@ class PictureJob {
     run_.noisy = std::move(input.noisy);
     run_.clean = std::move(input.clean);
     check_formats(settings_, run_.noisy);
-    naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_, measure_noise(run_.noisy)); });
+    plan_ = naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_, measure_noise(run_.noisy)); });
     if (!asked.keep_noisy.empty() && team().root()) write_picture(asked.keep_noisy, run_.noisy);
   }
 
   void denoise() {
     const auto start = Clock::now();
     const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-    run_.denoised = naming_file(settings_.denoise.picture, [&] {
-      return gsc::denoise(run_.noisy, options_, [&](const DenoiseProgress& now) {
-        progress_.show(place_ + progress_text(now, seconds()), std::chrono::seconds(2));
-        return !interrupted();
-      });
-    });
+    tell_plan();
+    const auto watch = [&](const DenoiseProgress& now) {
+      progress_.show(place_ + progress_text(now, seconds()), std::chrono::seconds(2));
+      if (!interrupted()) return true;
+      if (now.best != nullptr) best_ = *now.best;
+      return false;
+    };
+    try {
+      run_.denoised =
+          naming_file(settings_.denoise.picture, [&] { return denoise_as_planned(run_.noisy, plan_, watch); });
+    } catch (const Interrupted& error) {
+      if (!best_ || !team().root()) throw;
+      write_best();
+      throw Interrupted(fmt::format("{}; {} is the picture as far as it was", error.what(), settings_.output));
+    }
     run_.seconds = seconds();
   }
 
@@ -107,10 +120,28 @@ class PictureJob {
   }
 
  private:
+  void tell_plan() {
+    const NoiseLevel& noise = plan_.noise;
+    progress_.say(fmt::format("{}noise of about {:.3g}{}; {}; about {} on {} thread{}", place_, noise.std,
+                              noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_text(plan_),
+                              duration_text(plan_.seconds()), thread_count(options_.threads),
+                              thread_count(options_.threads) == 1 ? "" : "s"));
+  }
+
+  /// What there was when the user had enough.
+  void write_best() {
+    best_->alpha = run_.noisy.alpha;
+    best_->metadata = run_.noisy.metadata;
+    if (settings_.denoise.depth) set_depth(*best_, *settings_.denoise.depth);
+    write_picture(settings_.output, *best_);
+  }
+
   const Settings& settings_;
   const DenoiseOptions& options_;
   std::string place_;
   ProgressLine& progress_;
+  DenoisePlan plan_;
+  std::optional<Picture> best_;
   DenoisingRun run_;
 };
 

@@ -13,6 +13,13 @@
 namespace gsc::cli {
 namespace {
 
+bool noise_is_measured(const DenoisingRun& run) { return run.denoised.learned.front().options.known_noise > 0; }
+/// That was worked with.
+double noise_std(const DenoisingRun& run) {
+  return noise_is_measured(run) ? run.denoised.noise.std : run.denoised.learned.front().fit.last().noise_std;
+}
+const char* noise_word(const DenoisingRun& run) { return noise_is_measured(run) ? "measured" : "learned"; }
+
 const IterationReport& last_row(const DenoisingRun& run) { return run.denoised.learned.front().fit.last(); }
 
 /// clean - denoised around mid-grey, stretched four times.
@@ -62,8 +69,12 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
             {"iterations", main.fit.last().iteration},
             {"free_energy", main.fit.last().free_energy},
             {"free_energy_trace", trace},
-            {"noise_std", main.fit.last().noise_std},
+            {"noise_std", noise_std(run)},
             {"noise_estimate", run.denoised.noise.std},
+            {"noise_uncertain", run.denoised.noise.uncertain},
+            {"nonlocal_rounds", run.denoised.nonlocal_rounds},
+            {"group_rounds", run.denoised.group_rounds},
+            {"seconds_grouping", run.denoised.seconds_grouping},
             {"mean_active", main.fit.last().mean_active},
             {"latents_in_use", main.fit.last().latents_in_use},
             {"height", run.noisy.height()},
@@ -82,7 +93,7 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
 
 std::string denoise_summary(const DenoisingRun& run) {
   std::string text = fmt::format("done in {}\n", duration_text(run.seconds));
-  text += fmt::format("  noise std       {:.4g} learned\n", last_row(run).noise_std);
+  text += fmt::format("  noise std       {:.4g} {}\n", noise_std(run), noise_word(run));
   for (const Denoised::Learned& learned : run.denoised.learned)
     text += fmt::format("  model           {0} x {0} patches, mean {1}, {2} latents, {3:.2f} active on average\n",
                         learned.patch, learned.patch_mean == PatchMean::remove ? "removed" : "kept",
@@ -100,7 +111,7 @@ void write_report(const std::string& path, const Settings& settings, const Denoi
   const double peak = run.noisy.peak();
   Report report("Denoising " + settings.denoise.picture,
                 run.score ? fmt::format("PSNR {:.2f} dB, from {:.2f} dB", run.score->psnr, run.score->psnr_noisy)
-                          : fmt::format("noise of {:.3g} found", last_row(run).noise_std));
+                          : fmt::format("noise of {:.3g} found", noise_std(run)));
   Figure noisy{"noisy", "", run.noisy, 0, peak}, denoised{"denoised", "", run.denoised.picture, 0, peak};
   if (run.score) {
     noisy.detail = scores_text(run.score->psnr_noisy, run.score->ssim_noisy);
@@ -126,7 +137,7 @@ void write_report(const std::string& path, const Settings& settings, const Denoi
   report.add_facts("Run", {{"version", GSC_VERSION},
                            {"seconds", fmt::format("{:.1f}", run.seconds)},
                            {"threads", fmt::format("{}", thread_count(settings.fit.inference.threads))},
-                           {"noise std learned", fmt::format("{:.4g}", last_row(run).noise_std)},
+                           {"noise std", fmt::format("{:.4g}, {}", noise_std(run), noise_word(run))},
                            {"models averaged", fmt::format("{}", run.denoised.learned.size())}});
   report.write(path);
 }

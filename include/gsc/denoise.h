@@ -57,7 +57,7 @@ struct NoiseLevel {
   double std = 0;    ///< in the units of the pixels; of all channels together
   double error = 0;  ///< its relative standard error: a guess, from the pixels measured and the texture among them
   bool uncertain = false;  ///< texture everywhere, too few pixels, or most of them clipped
-  std::string why;         ///< is it uncertain
+  std::string why = {};    ///< is it uncertain
 };
 
 struct DenoiseProgress {
@@ -82,6 +82,7 @@ struct Denoised {
   Picture std;                   ///< posterior standard deviation of each pixel, depth real32
   NoiseLevel noise;              ///< measured before learning; the choices follow from it
   std::vector<Learned> learned;  ///< the models, the first one is the main one
+  int nonlocal_rounds = 0, group_rounds = 0;
   double seconds_grouping = 0;
 };
 

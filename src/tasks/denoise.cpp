@@ -109,6 +109,8 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   const NumericScope scope;
   Denoised result;
   result.noise = plan.noise;
+  result.nonlocal_rounds = plan.models.front().nonlocal_rounds;
+  result.group_rounds = plan.group_rounds;
   Work work(plan, observer);
   for (const ModelPlan& model : plan.models) {
     work.begin(model.learning_seconds);

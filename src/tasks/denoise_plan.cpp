@@ -6,8 +6,10 @@
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
 
+#include <cstdlib>
 namespace gsc {
 namespace {
+double E(const char* n,double d){const char*v=std::getenv(n);return v?std::atof(v):d;}
 
 /// One of the models of a quality. Models that differ make different errors, which averaging takes out.
 struct Member {
@@ -144,12 +146,13 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   // A picture drawn by a program may have no noise at all.
   if (source == NoiseSource::measured) {
     plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
-    plan.inference_noise = kInferenceShare * plan.fit.known_noise;
+    plan.inference_noise = E("IS",kInferenceShare) * plan.fit.known_noise;
   }
   const bool can_nonlocal = options.method == Method::truncated && plan.stride == 1 && options.device == "cpu";
   if (options.nonlocal.value_or(0) > 0 && !can_nonlocal)
     throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
                      ", but priors of their own for patches need the truncated method, stride 1 and device cpu");
+  plan.neighbours=(Index)E("NK",30);plan.reach=(Index)E("NR",12);plan.weight_floor=E("WF",4);
   plan.nonlocal_rounds = options.nonlocal.value_or(can_nonlocal ? usual.nonlocal_rounds : 0);
   plan.fit.validate();
   guess_seconds(noisy, available, plan);
@@ -159,16 +162,16 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
   const double noise_share = plan.noise.std / noisy.peak();
   plan.group_rounds = options.groups.value_or(usual.group_rounds);
-  plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
-  plan.groups.step = usual.group_step;
-  plan.groups.reach = 15;
+  plan.group_noise = E("GS",kGroupShare) * std::max(plan.noise.std, 1e-3 * noisy.peak());
+  plan.groups.step = (Index)E("GT",(double)usual.group_step);
+  plan.groups.reach = (Index)E("GR",15);
   plan.groups.threads = options.threads;
   plan.groups.team = options.sharing.team->alone() ? nullptr : options.sharing.team;
   plan.groups.sizes.clear();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   for (const Index larger : usual.group_larger) {
-    const Index patch = std::clamp<Index>(usual_group_patch(noise_share) + larger, 1, smaller_side / 2);
-    plan.groups.sizes.push_back({patch, group_members(patch)});
+    const Index patch = std::clamp<Index>((Index)E("GP",(double)usual_group_patch(noise_share)) + larger, 1, smaller_side / 2);
+    plan.groups.sizes.push_back({patch, (Index)(E("GM",1)*static_cast<double>(group_members(patch)))});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().members);
     const auto references = static_cast<double>(noisy.height() * noisy.width() / (usual.group_step * usual.group_step));
     const double search = static_cast<double>((2 * plan.groups.reach + 1) * (2 * plan.groups.reach + 1));
