@@ -79,6 +79,59 @@ TEST_P(SomeTypes, GoesOnWithTheSameBits) {
   }
 }
 
+TEST_P(SomeTypes, GoesOnWithTheSameBitsAfterPassesBringNothing) {
+  const MatrixData data = data_for(GetParam(), 500);
+  FitOptions options = options_for(GetParam(), 64, 40);
+  options.tolerance = 0.01;
+  for (const int polish : {0, 1, 2, 5}) {
+    options.polish = polish;
+    Keeper none(-1);
+    const FitResult whole = fit(data, options, &none);
+    const auto& history = whole.state.history;
+    const auto full = std::count_if(history.begin(), history.end(), [](const auto& row) { return !row.estimated; });
+    EXPECT_EQ(whole.reason, StopReason::converged) << polish;
+    ASSERT_LT(whole.last().iteration, 40) << "passes were to bring nothing earlier";
+    EXPECT_EQ(full, polish) << "and full EM changes less than a hundredth, too";
+    for (int row = 0; row <= whole.last().iteration; ++row) {
+      Keeper keeper(row);
+      fit(data, options, &keeper);
+      const FitResult both = resume(data, options, keeper.kept);
+      EXPECT_TRUE(both.model() == whole.model()) << polish << ' ' << row;
+      EXPECT_EQ(both.reason, whole.reason) << polish << ' ' << row;
+      ASSERT_EQ(both.state.history.size(), history.size()) << polish << ' ' << row;
+      for (std::size_t i = 0; i < history.size(); ++i)
+        EXPECT_EQ(both.state.history[i].free_energy, history[i].free_energy) << polish << ' ' << row << ' ' << i;
+    }
+  }
+}
+
+/// Asks to stop when so many questions after a row have been answered with no.
+class Stopper final : public Observer {
+ public:
+  Stopper(int row, int questions) : row_(row), questions_(questions) {}
+  void on_iteration(const FitState& state) override { reached_ = state.history.back().iteration >= row_; }
+  bool stop_requested() override { return reached_ && questions_-- <= 0; }
+
+ private:
+  int row_, questions_;
+  bool reached_ = false;
+};
+
+TEST(Stepwise, GoesOnWithTheSameBitsAfterAnInterruption) {
+  const ModelKnobs knobs{.dimensions = 5, .latents = 4};
+  const MatrixData data = data_for(knobs, 500);
+  const FitOptions options = options_for(knobs, 64, 6);
+  const FitResult whole = fit(data, options);
+  for (int row = 0; row < 6; ++row) {
+    Stopper stopper(row, 0);
+    const FitResult half = fit(data, options, &stopper);
+    ASSERT_EQ(half.reason, StopReason::interrupted);
+    ASSERT_EQ(half.last().iteration, row);
+    const FitResult both = resume(data, options, half.state);
+    EXPECT_TRUE(both.model() == whole.model()) << row;
+  }
+}
+
 TEST(Stepwise, DependsOnTheSeedAlone) {
   const ModelKnobs knobs{.dimensions = 5, .latents = 4};
   const MatrixData data = data_for(knobs, 700);
