@@ -35,6 +35,7 @@ class StartsObserver final : public Observer {
   Clock::time_point start_ = Clock::now();
   int begun_ = 0;
   double done_ = 0, best_ = 0;
+  bool estimated_ = false;  // best_ is
 };
 
 /// Lines for below fit_summary(); nothing to say of a single start.
