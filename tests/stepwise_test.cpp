@@ -256,6 +256,20 @@ TEST(Intercept, IsTheMeanWhereItIsNotLearned) {
   EXPECT_GT(learned, fit(data, options).last().free_energy);
 }
 
+TEST(Intercept, OfAStartWithoutOneIsWhatItsLatentsLeave) {
+  const ModelKnobs knobs{.dimensions = 4, .latents = 3};
+  Model model = random_model(knobs, 1);
+  model.mu = Vector::Constant(3, 5);  // a level that the latents explain
+  const MatrixData data(random_data(model, 2000, 2));
+  FitOptions options = options_for(knobs, 0, 0);
+  options.inference.method = Method::exact;
+  const double without = fit(data, options, nullptr, model).last().free_energy;
+  options.intercept = Intercept::learned;
+  const FitResult with = fit(data, options, nullptr, model);
+  EXPECT_LT(with.model().intercept.cwiseAbs().maxCoeff(), 0.05 * model.W.cwiseAbs().maxCoeff() * 5);
+  EXPECT_NEAR(with.last().free_energy / without, 1, 0.01);
+}
+
 TEST(Intercept, FarFromZeroChangesNothing) {
   const ModelKnobs knobs{.dimensions = 4, .latents = 3, .intercept = true};
   const Matrix values = random_data(random_model(knobs, 1), 200, 2);

@@ -114,8 +114,10 @@ Model adapted(Model start, const FitOptions& options, const DataSummary& summary
   if (options.inference.method != Method::factored) start.W_variance.resize(0, 0);
   if (options.intercept == Intercept::none)
     start.intercept.resize(0);
-  else if (start.intercept.size() == 0 || options.intercept == Intercept::mean)
+  else if (options.intercept == Intercept::mean)
     start.intercept = summary.mean;
+  else if (start.intercept.size() == 0)  // what latents explain of the level is not explained twice
+    start.intercept = summary.mean - start.W * start.pi.cwiseProduct(start.mu);
   if (start.slab.type() != options.slab)
     start.slab =
         options.slab == SlabType::full ? Slab::full(start.slab.covariance()) : Slab::diagonal(start.slab.variances());
