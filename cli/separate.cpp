@@ -50,7 +50,7 @@ void check_combination(const CommandLine& line, const SeparateSettings& settings
 }
 
 double perturbation_of(const std::string& mix) {
-  if (mix == "orthogonal") return 0;
+  if (find_word<Mixing>(mix)) return 0;
   try {
     return parse_value<double>("mix", mix);
   } catch (const UsageError&) {
