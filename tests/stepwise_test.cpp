@@ -5,33 +5,13 @@
 
 #include <cmath>
 
-#include "distributed/thread_team.h"
 #include "expect_error.h"
 #include "learning/m_step_parts.h"
 #include "learning/stepwise.h"
-#include "random_model.h"
+#include "stepwise_support.h"
 
 namespace gsc::test {
 namespace {
-
-FitOptions options_for(const ModelKnobs& knobs, Index batch, int iterations) {
-  FitOptions options;
-  options.latents = knobs.latents;
-  options.noise = knobs.noise;
-  options.slab = knobs.slab;
-  options.intercept = knobs.intercept ? Intercept::learned : Intercept::none;
-  options.inference.candidates = std::min<Index>(4, knobs.latents);
-  options.inference.max_active = std::min<Index>(3, knobs.latents);
-  options.inference.threads = 1;
-  options.batch = batch;
-  options.iterations = iterations;
-  options.tolerance = 0;
-  return options;
-}
-
-MatrixData data_for(const ModelKnobs& knobs, Index count) {
-  return MatrixData(random_data(random_model(knobs, 1), count, 2));
-}
 
 class SomeTypes : public ::testing::TestWithParam<ModelKnobs> {};
 INSTANTIATE_TEST_SUITE_P(Types, SomeTypes, ::testing::ValuesIn(every_type(6, 5)),
@@ -52,20 +32,6 @@ TEST_P(SomeTypes, GetsFurtherInFewerPasses) {
   // The estimate of the last pass is not far from what the parameters after it are worth.
   EXPECT_NEAR(stepwise.state.history[4].free_energy / stepwise.state.history[5].free_energy, 1, 0.02);
 }
-
-/// Keeps the state of one row.
-class Keeper final : public Observer {
- public:
-  explicit Keeper(int row) : row_(row) {}
-  void on_iteration(const FitState& state) override {
-    if (state.history.back().iteration == row_) kept = state;
-  }
-  bool needs_method_state(const FitState&) override { return true; }
-  FitState kept;
-
- private:
-  int row_;
-};
 
 TEST_P(SomeTypes, GoesOnWithTheSameBits) {
   const MatrixData data = data_for(GetParam(), 500);
@@ -143,21 +109,18 @@ TEST(Stepwise, DependsOnTheSeedAlone) {
                fit(data, options_for(knobs, 50, 6), nullptr, one.model()).model());
 }
 
-TEST(Stepwise, TeamsShareEveryBatch) {
-  const ModelKnobs knobs{.dimensions = 5, .latents = 4, .intercept = true};
-  const MatrixData data = data_for(knobs, 2000);
-  const double alone = fit(data, options_for(knobs, 100, 8)).last().free_energy;
-  for (const int ranks : {2, 3}) {
-    std::vector<FitResult> results(static_cast<std::size_t>(ranks));
-    run_ranks(ranks, 0, [&](Team& team) {
-      FitOptions options = options_for(knobs, 100, 8);
-      options.sharing.team = &team;
-      results[static_cast<std::size_t>(team.rank())] = fit(data, options);
-    });
-    for (const FitResult& result : results) EXPECT_TRUE(result.model() == results[0].model());
-    // Each number of ranks has an order of its own; over twelve seeds, alone, orders differ by 1.5 %.
-    EXPECT_NEAR(results[0].last().free_energy / alone, 1, 0.02);
-  }
+TEST(Stepwise, SameBitsWithSeveralThreads) {
+  const ModelKnobs knobs{.dimensions = 5, .latents = 4};
+  const MatrixData data = data_for(knobs, 3000);
+  FitOptions options = options_for(knobs, 1000, 6);
+  const FitResult alone = fit(data, options);
+  options.inference.threads = 2;
+  Keeper keeper(2);
+  const FitResult one = fit(data, options), again = fit(data, options, &keeper);
+  EXPECT_TRUE(one.model() == again.model());
+  EXPECT_TRUE(resume(data, options, keeper.kept).model() == one.model());
+  // The same batches, whose sums are joined from other parts.
+  EXPECT_NEAR(one.last().free_energy / alone.last().free_energy, 1, 1e-9);
 }
 
 /// Remembers how often it was asked for rows.
