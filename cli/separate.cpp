@@ -26,6 +26,7 @@
 #include "separate_report.h"
 #include "starts.h"
 #include "streams.h"
+#include "tasks/prepared_channels.h"
 #include "tasks/separate_internal.h"
 
 namespace gsc::cli {
@@ -145,9 +146,7 @@ void write_csv(const OutputFolder& folder, const Separation& separation) {
 void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
   write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
   write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
-  FitOptions of_best = settings.fit;
-  of_best.seed += static_cast<std::uint64_t>(separation.winner);
-  save_model(folder.file("model.h5"), {separation.fit.state, of_best, GSC_VERSION});
+  save_model(folder.file("model.h5"), {separation.fit.state, options_of_model(settings.fit, separation), GSC_VERSION});
   if (settings.separate.csv) write_csv(folder, separation);
   if (rate > 0) write_sounds(folder, separation.sources, rate);
 }
