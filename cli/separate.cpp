@@ -206,7 +206,8 @@ int run_separate(const CommandLine& line) {
   if (!settings.report.empty()) write_separation_report(settings.report, settings, channels, separation, score);
   progress.say(separate_summary(separation, static_cast<double>(channels.values.cols())));
   if (score) progress.say(score_text(*score));
-  for (const std::string& known : separation.notes) progress.say(known);
+  for (const std::string& known : separation.notes)
+    if (!observer.told(known)) progress.say(known);
   progress.say(fmt::format("wrote {}: {}", settings.output, fmt::join(names, ", ")));
   const auto others = other_sounds(folder.path(), channels.sound_rate > 0 ? settings.fit.latents : 0);
   if (!others.empty())

@@ -132,6 +132,18 @@ TEST_F(SeparateProgram, InferenceWithItsModelGivesTheSources) {
   }
 }
 
+TEST_F(SeparateProgram, SaysOnceThatWhiteningWasTakenBack) {
+  write("s.npy", laplace(3, 1000, 1));
+  const ProgramResult result = done({"--sources", "s.npy", "--mix", "orthogonal", "--add-noise", "4", "-o", "out",
+                                     "--restarts", "2", "--iterations", "50"});
+  EXPECT_EQ(metrics()["whitened"], false);
+  EXPECT_GT(metrics()["noise_share"], 0.5);
+  const std::string note = metrics()["notes"][0];
+  const std::size_t first = result.err.find(note);
+  EXPECT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find(note, first + 1), std::string::npos) << result.err;
+}
+
 TEST_F(SeparateProgram, MoreLatentsThanSourcesHaveNoAmariIndex) {
   write("s.npy", laplace(2, 200, 1));
   const ProgramResult result =
