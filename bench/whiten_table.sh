@@ -17,9 +17,9 @@ for sources in Sergio7 Speech4 c5signals; do
           "$gsc" separate --sources "$data/icalab/$sources.mat" --normalise --samples 1000 --mix "$mix" --mix-seed "$seed" \
             --add-noise "$noise" --restarts 4 --whiten "$whiten" -o "$folder/out" --metrics "$folder/$whiten.json" --quiet
         done
-        echo "$(field on amari) $(field off amari) $(field on noise_std)"
+        echo "$(field on amari) $(field off amari) $(field on noise_share)"
       done | awk -v what="$(printf '%-12s %-11s %6s' "$sources" "$mix" "$noise")" \
-        '{ on += $1; off += $2; share += $3 * $3 } END { printf "%s %9.3f %9.3f %12.2f\n", what, on / NR, off / NR, share / NR }'
+        '{ on += $1; off += $2; share += $3 } END { printf "%s %9.3f %9.3f %12.2f\n", what, on / NR, off / NR, share / NR }'
     done
   done
 done

@@ -82,8 +82,8 @@ ModelFile load_checkpoint(const CommandLine& line, Settings& settings) {
   return file;
 }
 
-/// --init: a word, or a model whose latents, noise and slab are taken unless the user gave others (to which fit()
-/// adapts it).
+/// --init: a word, or a model whose latents, noise and slab are taken, and whether it has an intercept, unless the user
+/// gave others (to which fit() adapts it).
 std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
   if (const std::optional<Init> word = find_word<Init>(settings.init)) {
     settings.fit.init = *word;
@@ -98,6 +98,7 @@ std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
                                  settings.init, model.latents()));
   if (!line.given("noise")) settings.fit.noise = model.noise.type();
   if (!line.given("slab")) settings.fit.slab = model.slab.type();
+  if (!line.given("intercept") && model.intercept.size() == 0) settings.fit.intercept = Intercept::none;
   return model;
 }
 

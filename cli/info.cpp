@@ -35,11 +35,8 @@ Json training_json(const ModelFile& file) {
   const std::vector<IterationReport>& history = file.state.history;
   if (history.empty()) return nullptr;
   const auto row_json = [](const IterationReport& row) {
-    return Json{{"iteration", row.iteration},
-                {"free_energy", row.free_energy},
-                {"noise_std", row.noise_std},
-                {"mean_active", row.mean_active},
-                {"latents_in_use", row.latents_in_use}};
+    return Json{{"iteration", row.iteration},     {"free_energy", row.free_energy},       {"noise_std", row.noise_std},
+                {"mean_active", row.mean_active}, {"latents_in_use", row.latents_in_use}, {"estimated", row.estimated}};
   };
   double seconds = 0;
   for (const IterationReport& row : history) seconds += row.seconds;
@@ -116,8 +113,10 @@ std::string model_text(const Json& j) {
     add("learned in",
         fmt::format("{} iterations, {}{}", last["iteration"].dump(), duration_text(training["seconds"].get<double>()),
                     training["converged"] == true ? ", converged" : ", not yet converged"));
-    add("free energy", fmt::format("{:.9g} at the start, {:.9g} at the end", first["free_energy"].get<double>(),
-                                   last["free_energy"].get<double>()));
+    const auto energy = [](const Json& row) {
+      return fmt::format("{}{:.9g}", row["estimated"] == true ? "about " : "", row["free_energy"].get<double>());
+    };
+    add("free energy", fmt::format("{} at the start, {} at the end", energy(first), energy(last)));
     add("active latents", fmt::format("{:.3g} per data point, {} of {} in use", last["mean_active"].get<double>(),
                                       last["latents_in_use"].dump(), j["latents"].dump()));
     for (const auto& [name, count] : training["rescues"].items())

@@ -65,6 +65,7 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
       result.last().iteration > 0 ? Json(iteration_seconds / result.last().iteration) : Json();
   json["free_energy"] = result.last().free_energy;
   json["free_energy_per_point"] = result.last().free_energy / static_cast<double>(data.rows());
+  json["free_energy_estimated"] = result.last().estimated;
   json["noise_std"] = result.last().noise_std;
   json["mean_active"] = result.last().mean_active;
   json["latents_in_use"] = result.last().latents_in_use;

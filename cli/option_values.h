@@ -25,6 +25,8 @@ inline constexpr std::array kValues<cli::Generator>{cli::Generator::bars, cli::G
                                                     cli::Generator::cauchy};
 template <>
 inline constexpr std::array kValues<cli::ChannelsIn>{cli::ChannelsIn::rows, cli::ChannelsIn::columns};
+template <>
+inline constexpr std::array kValues<cli::Mixing>{cli::Mixing::orthogonal};
 
 namespace cli {
 

@@ -360,6 +360,8 @@ std::string_view to_string(Generator generator) {
 
 std::string_view to_string(ChannelsIn channels_in) { return channels_in == ChannelsIn::rows ? "rows" : "columns"; }
 
+std::string_view to_string(Mixing /*mixing*/) { return "orthogonal"; }
+
 void Option::set(Settings& settings, const std::vector<std::string>& texts) const {
   for (const FieldPlace& field : fields)
     field.type->set(reinterpret_cast<char*>(&settings) + field.offset, name, texts);

@@ -38,6 +38,9 @@ enum class Generator { bars, laplace, cauchy };
 std::string_view to_string(Generator generator);
 enum class ChannelsIn { rows, columns };
 std::string_view to_string(ChannelsIn channels_in);
+/// What `--mix` may be beside a number.
+enum class Mixing { orthogonal };
+std::string_view to_string(Mixing mixing);
 
 /// How a recording is read (recording.h).
 struct RecordingSettings {

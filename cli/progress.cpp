@@ -122,8 +122,8 @@ std::string fit_summary(const FitResult& result, double data_points) {
                                                                      : "all iterations done";
   std::string text = fmt::format("{} after {} iteration{}, {}\n", why, last.iteration, last.iteration == 1 ? "" : "s",
                                  duration_text(result.seconds));
-  text += fmt::format("  free energy     {:.9g} ({:.6g} per data point)\n", last.free_energy,
-                      last.free_energy / data_points);
+  text += fmt::format("  free energy     {}{:.9g} ({:.6g} per data point)\n", last.estimated ? "about " : "",
+                      last.free_energy, last.free_energy / data_points);
   text += fmt::format("  noise std       {:.4g}\n", last.noise_std);
   text += fmt::format("  active latents  {:.3g} per data point on average\n", last.mean_active);
   text += fmt::format("  latents in use  {} of {}\n", last.latents_in_use, result.model().latents());

@@ -26,6 +26,7 @@
 #include "separate_report.h"
 #include "starts.h"
 #include "streams.h"
+#include "tasks/prepared_channels.h"
 #include "tasks/separate_internal.h"
 
 namespace gsc::cli {
@@ -50,7 +51,7 @@ void check_combination(const CommandLine& line, const SeparateSettings& settings
 }
 
 double perturbation_of(const std::string& mix) {
-  if (mix == "orthogonal") return 0;
+  if (find_word<Mixing>(mix)) return 0;
   try {
     return parse_value<double>("mix", mix);
   } catch (const UsageError&) {
@@ -145,9 +146,7 @@ void write_csv(const OutputFolder& folder, const Separation& separation) {
 void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
   write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
   write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
-  FitOptions of_best = settings.fit;
-  of_best.seed += static_cast<std::uint64_t>(separation.winner);
-  save_model(folder.file("model.h5"), {separation.fit.state, of_best, GSC_VERSION});
+  save_model(folder.file("model.h5"), {separation.fit.state, options_of_model(settings.fit, separation), GSC_VERSION});
   if (settings.separate.csv) write_csv(folder, separation);
   if (rate > 0) write_sounds(folder, separation.sources, rate);
 }
@@ -207,7 +206,8 @@ int run_separate(const CommandLine& line) {
   if (!settings.report.empty()) write_separation_report(settings.report, settings, channels, separation, score);
   progress.say(separate_summary(separation, static_cast<double>(channels.values.cols())));
   if (score) progress.say(score_text(*score));
-  for (const std::string& known : separation.notes) progress.say(known);
+  for (const std::string& known : separation.notes)
+    if (!observer.told(known)) progress.say(known);
   progress.say(fmt::format("wrote {}: {}", settings.output, fmt::join(names, ", ")));
   const auto others = other_sounds(folder.path(), channels.sound_rate > 0 ? settings.fit.latents : 0);
   if (!others.empty())

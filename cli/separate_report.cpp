@@ -54,6 +54,7 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
   json["command"] = "separate";
   json["options"] = options_json(kSeparate, settings);
   json["whitened"] = separation.whitened;
+  json["noise_share"] = separation.noise_share ? Json(*separation.noise_share) : Json();
   json["notes"] = separation.notes;
   add_starts(json, settings.fit.seed, separation.free_energies, separation.winner);
   if (!score) return json;
@@ -94,9 +95,7 @@ void write_separation_report(const std::string& path, const Settings& settings, 
   report.add_text(shown < separation.sources.cols()
                       ? fmt::format("Posterior means of the first {} of {} samples.", shown, separation.sources.cols())
                       : fmt::format("Posterior means of all {} samples.", shown));
-  FitState of_channels = separation.fit.state;
-  of_channels.model.W = separation.mixing;
-  add_model(report, of_channels, {});
+  add_model(report, separation.fit.state, {});
   add_mixing(report, separation.mixing, channels);
   add_starts(report, settings.fit.seed, separation.free_energies);
   add_options(report, options_json(kSeparate, settings));

@@ -17,13 +17,16 @@ void StartsObserver::on_iteration(const FitState& state) {
     ++begun_;
   else
     ++done_;
-  best_ = begun_ == 1 && row.iteration == 0 ? row.free_energy : std::max(best_, row.free_energy);
+  if ((begun_ == 1 && row.iteration == 0) || row.free_energy > best_) {
+    best_ = row.free_energy;
+    estimated_ = row.estimated;
+  }
   const double all = static_cast<double>(starts_) * iterations_;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const std::string left =
       done_ > 0 ? fmt::format(", at most {} left", duration_text(seconds * (all - done_) / done_)) : "";
-  progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best free energy {:.9g}", begun_,
-                             starts_, done_, all, left, best_),
+  progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best free energy {}{:.9g}", begun_,
+                             starts_, done_, all, left, estimated_ ? "about " : "", best_),
                  std::chrono::seconds(5));
 }
 

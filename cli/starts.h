@@ -5,6 +5,7 @@
 #include <gsc/report.h>
 
 #include <chrono>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,15 @@ class StartsObserver final : public Observer {
   /// What follows a note is counted anew: separate() may look for the sources a second time.
   void on_note(const std::string& note) override {
     progress_.say(note);
+    told_.insert(note);
     begun_ = 0;
     done_ = 0;
     start_ = Clock::now();
   }
   void on_iteration(const FitState& state) override;
   bool stop_requested() override;
+  /// Whether the user knows it already.
+  bool told(const std::string& note) const { return told_.contains(note); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -35,6 +39,8 @@ class StartsObserver final : public Observer {
   Clock::time_point start_ = Clock::now();
   int begun_ = 0;
   double done_ = 0, best_ = 0;
+  bool estimated_ = false;  // best_ is
+  std::set<std::string> told_;
 };
 
 /// Lines for below fit_summary(); nothing to say of a single start.

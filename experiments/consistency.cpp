@@ -56,7 +56,7 @@ class Consistency final : public Experiment {
       for (int i = 0; i < request.repetitions(15, 2); ++i)
         for (const Curve& curve : kCurves)
           all.push_back({{"data", curve.data},
-                         {"method", curve.method},
+                         {"method", std::string(to_string(curve.method))},
                          {"truncation", 5},
                          {"points", points},
                          {"iterations", request.quick ? 30 : 100},
@@ -124,7 +124,7 @@ class Consistency final : public Experiment {
     for (const Curve& curve : kCurves) {
       Chart::Series series{curve.label, {}, {}}, floor{std::string(curve.label) + ", from the truth", {}, {}};
       for (const int points : sizes) {
-        const Json where{{"data", curve.data}, {"method", curve.method}, {"points", points}};
+        const Json where{{"data", curve.data}, {"method", std::string(to_string(curve.method))}, {"points", points}};
         const Spread amari = spread_of(trials, where, "amari"),
                      floor_amari = spread_of(trials, where, "amari_from_truth");
         const bool of_model = curve.data == std::string(kModelData);
@@ -141,7 +141,7 @@ class Consistency final : public Experiment {
       }
       means.push_back(series.y);
       chart.series.push_back(series);
-      if (std::string(curve.method) == "exact") chart.series.push_back(floor);
+      if (curve.method == Method::exact) chart.series.push_back(floor);
     }
     if (sizes.back() >= stated_from)
       chart.series.push_back({.name = "paper: below this",
@@ -184,11 +184,13 @@ class Consistency final : public Experiment {
 
  private:
   struct Curve {
-    const char *data, *method, *label;
+    const char* data;
+    Method method;
+    const char* label;
   };
-  static constexpr Curve kCurves[] = {{kModelData, "exact", "spike-and-slab data, exact"},
-                                      {kModelData, "truncated", "spike-and-slab data, truncated"},
-                                      {"laplace", "truncated", "Laplace data, truncated"}};
+  static constexpr Curve kCurves[] = {{kModelData, Method::exact, "spike-and-slab data, exact"},
+                                      {kModelData, Method::truncated, "spike-and-slab data, truncated"},
+                                      {"laplace", Method::truncated, "Laplace data, truncated"}};
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "benchmarks.h"
 #include "denoising.h"
 #include "mixtures.h"
+#include "setting_words.h"
 #include "tasks/learning_curve.h"
 
 namespace gsc::experiments {
@@ -102,7 +103,7 @@ class Cost final : public Experiment {
   static void separation_table(const Json& figures, const Request& request, Report& report) {
     std::vector<std::vector<std::string>> rows;
     for (const Json& figure : figures) {
-      const bool factored = figure["method"] == "factored";
+      const bool factored = word<Method>(figure, "method") == Method::factored;
       const int step = figure[factored ? "iterations" : "truncation"];
       const Json& amari = figure["amari"];
       rows.push_back(
@@ -129,9 +130,10 @@ class Cost final : public Experiment {
                 .log_x = true,
                 .y_from = 0.0};
     double lowest[2] = {1, 1};
-    for (const bool factored : {false, true}) {
+    for (const Method method : {Method::truncated, Method::factored}) {
+      const bool factored = method == Method::factored;
       Chart::Series series{factored ? "factored, more iterations" : "truncated, larger H' = gamma", {}, {}};
-      Json where{{"part", "separation"}, {"method", factored ? "factored" : "truncated"}};
+      Json where{{"part", "separation"}, {"method", std::string(to_string(method))}};
       std::vector<Json> steps;
       const char* step = factored ? "iterations" : "truncation";
       for (const Finished& trial : trials)
@@ -164,11 +166,11 @@ class Cost final : public Experiment {
     double last[2] = {0, 0};
     for (const Finished& trial : trials) {
       if (trial.settings["part"] != "time") continue;
-      const std::string method = trial.settings["method"];
-      chart.series.push_back({fmt::format("{}, H = {}", method, trial.settings["latents"].get<int>()),
+      const auto method = word<Method>(trial.settings, "method");
+      chart.series.push_back({fmt::format("{}, H = {}", to_string(method), trial.settings["latents"].get<int>()),
                               trial.result["curve_psnr"].get<std::vector<double>>(),
                               trial.result["curve_seconds"].get<std::vector<double>>()});
-      last[method == "factored"] = trial.result["psnr"];
+      last[method == Method::factored] = trial.result["psnr"];
       summary.figures["time"].push_back({{"settings", trial.settings}, {"result", trial.result}});
     }
     chart.y_from = std::max(last[0], last[1]) - 4;  // the first iterations are far below
@@ -183,18 +185,19 @@ class Cost final : public Experiment {
     Chart chart{.title = shown_picture(request) + ", sigma 25, against latents",
                 .x_label = "latents H",
                 .y_label = "PSNR in dB"};
-    for (const std::string method : {"truncated", "factored"}) {
-      Chart::Series series{method, {}, {}};
+    for (const Method method : {Method::truncated, Method::factored}) {
+      const std::string called(to_string(method));
+      Chart::Series series{called, {}, {}};
       for (const Finished& trial : trials) {
-        if (trial.settings["part"] != "latents" || trial.settings["method"] != method) continue;
+        if (trial.settings["part"] != "latents" || trial.settings["method"] != called) continue;
         series.x.push_back(trial.settings["latents"]);
         series.y.push_back(trial.result["psnr"]);
-        summary.figures["latents"].push_back({{"method", method},
+        summary.figures["latents"].push_back({{"method", called},
                                               {"latents", trial.settings["latents"]},
                                               {"psnr", trial.result["psnr"]},
                                               {"seconds", trial.result["seconds"]}});
       }
-      if (method == "truncated")
+      if (method == Method::truncated)
         summary.claims.push_back({"The truncated method gains from more latents", series.y.back() > series.y.front()});
       chart.series.push_back(series);
     }

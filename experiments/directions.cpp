@@ -29,17 +29,17 @@ class Directions final : public Experiment {
   std::vector<Json> trials(const Request& request) const override {
     std::vector<Json> all;
     for (int i = 0; i < request.repetitions(15, 2); ++i)
-      for (const char* prior : {"laplace", "cauchy"})
+      for (const Coefficients prior : kValues<Coefficients>)
         for (const int latents : sizes(request))
           for (const auto& [method, noise, init] : kMethods)
-            all.push_back({{"prior", prior},
+            all.push_back({{"prior", std::string(to_string(prior))},
                            {"latents", latents},
                            {"points", request.quick ? 2000 : 5000},
-                           {"method", method},
+                           {"method", std::string(to_string(method))},
                            {"truncation", latents / 10},
-                           {"selection", "singleton"},
-                           {"noise", noise},
-                           {"init", init},
+                           {"selection", std::string(to_string(Selection::singleton))},
+                           {"noise", std::string(to_string(noise))},
+                           {"init", std::string(to_string(init))},
                            {"iterations", request.quick ? 30 : 50},
                            {"seed", request.seed + static_cast<std::uint64_t>(i)}});
     return all;
@@ -78,9 +78,9 @@ class Directions final : public Experiment {
     Summary summary;
     std::vector<std::vector<std::string>> rows;
     std::vector<Chart> charts;
-    for (const std::string prior : {"laplace", "cauchy"}) {
+    for (const Coefficients prior : kValues<Coefficients>) {
       Chart chart;
-      chart.title = prior == "laplace" ? "Laplace data" : "Cauchy data";
+      chart.title = prior == Coefficients::laplace ? "Laplace data" : "Cauchy data";
       chart.x_label = "latents H = dimensions D";
       chart.y_label = "Amari index";
       chart.y_from = 0;
@@ -90,8 +90,10 @@ class Directions final : public Experiment {
         std::vector<std::string> row{chart.title, std::to_string(latents)};
         std::vector<double> means;
         for (std::size_t m = 0; m < std::size(kMethods); ++m) {
-          const Json where{
-              {"prior", prior}, {"latents", latents}, {"method", kMethods[m].method}, {"init", kMethods[m].init}};
+          const Json where{{"prior", std::string(to_string(prior))},
+                           {"latents", latents},
+                           {"method", std::string(to_string(kMethods[m].method))},
+                           {"init", std::string(to_string(kMethods[m].init))}};
           const Spread amari = spread_of(trials, where, "amari");
           const auto failed = spread_of(trials, where, "free_energy").count - amari.count;
           row.push_back(amari.count == 0 ? "none"
@@ -113,7 +115,8 @@ class Directions final : public Experiment {
       summary.claims.push_back({fmt::format("{}: the truncated method recovers the directions more accurately than the "
                                             "factored one from its better start, for every size ({} of {} here)",
                                             chart.title, better, all),
-                                better == all, prior == "cauchy" ? InQuick::holds_too : InQuick::needs_sizes});
+                                better == all,
+                                prior == Coefficients::cauchy ? InQuick::holds_too : InQuick::needs_sizes});
     }
     report.add_text(
         "Amari index between the learned and the generating basis, 0 if all directions are found; mean and its "
@@ -126,13 +129,17 @@ class Directions final : public Experiment {
 
  private:
   struct Way {
-    const char *method, *noise, *init;
+    Method method;
+    NoiseType noise;
+    Init init;
   };
-  static constexpr Way kMethods[] = {
-      {"truncated", "full", "random"}, {"factored", "diagonal", "random"}, {"factored", "diagonal", "data"}};
+  static constexpr Way kMethods[] = {{Method::truncated, NoiseType::full, Init::random},
+                                     {Method::factored, NoiseType::diagonal, Init::random},
+                                     {Method::factored, NoiseType::diagonal, Init::data}};
   static std::string label(const Way& way) {
-    if (std::string(way.method) == "truncated") return "truncated";
-    return std::string("factored, ") + (std::string(way.init) == "random" ? "random start" : "started at data points");
+    std::string text(to_string(way.method));
+    if (way.method == Method::truncated) return text;
+    return text + ", " + (way.init == Init::random ? "random start" : "started at data points");
   }
 };
 

@@ -90,24 +90,26 @@ class SelectionQuality final : public Experiment {
     for (const int latents : latent_counts(request))
       for (const auto& [candidates, max_active] : kTruncations) {
         double singleton = 0;
-        for (const std::string selection : {"singleton", "conditional"}) {
-          const Json where{
-              {"latents", latents}, {"candidates", candidates}, {"max_active", max_active}, {"selection", selection}};
+        for (const Selection selection : kValues<Selection>) {
+          const Json where{{"latents", latents},
+                           {"candidates", candidates},
+                           {"max_active", max_active},
+                           {"selection", std::string(to_string(selection))}};
           const auto mean = [&](const char* field) { return spread_of(trials, where, field).mean; };
           const Spread q = spread_of(trials, where, "q");
           const double generating = mean("q_generating"), bound = mean("q_bound");
           lowest = std::min(lowest, q.mean);
           below_generating = std::max(below_generating, generating - q.mean);
-          if (selection == "singleton") {
+          if (selection == Selection::singleton) {
             singleton = generating;
           } else {
             below_bound = std::max(below_bound, bound - generating);
             over_singleton = std::min(over_singleton, generating - singleton);
           }
-          rows.push_back({std::to_string(latents), fmt::format("{}, {}", candidates, max_active), selection,
-                          fmt::format("{:.3f} ± {:.3f}", q.mean, q.error), fmt::format("{:.3f}", generating),
-                          fmt::format("{:.3f}", bound), fmt::format("{:.3f}", mean("points_within")),
-                          fmt::format("{:.2f}", mean("noise_variance"))});
+          rows.push_back({std::to_string(latents), fmt::format("{}, {}", candidates, max_active),
+                          std::string(to_string(selection)), fmt::format("{:.3f} ± {:.3f}", q.mean, q.error),
+                          fmt::format("{:.3f}", generating), fmt::format("{:.3f}", bound),
+                          fmt::format("{:.3f}", mean("points_within")), fmt::format("{:.2f}", mean("noise_variance"))});
           Json figures = where;
           figures["q"] = json_of(q);
           for (const char* field : {"q_generating", "q_bound", "points_within", "noise_variance"})

@@ -367,6 +367,18 @@ TEST_F(Cli, InitFromModel) {
   done({"fit", "bars.npy", "-o", "third.h5", "--init", "first.h5", "--noise", "diagonal", "--slab", "full",
         "--iterations", "1", "--quiet"});
   EXPECT_EQ(load_model(path("third.h5")).state.model.noise.type(), NoiseType::diagonal);
+  // A model without intercept stays one, as its basis functions explain the level.
+  const Words without{"fit", "bars.npy",    "-o",   "none.h5", "--latents", "6",     "--iterations",
+                      "3",   "--intercept", "none", "--quiet", "--metrics", "4.json"};
+  done(without);
+  done({"fit", "bars.npy", "-o", "fifth.h5", "--init", "none.h5", "--iterations", "1", "--quiet", "--metrics",
+        "5.json"});
+  EXPECT_EQ(load_model(path("fifth.h5")).state.model.intercept.size(), 0);
+  const double of_none = json("4.json")["free_energy"];
+  EXPECT_NEAR(json("5.json")["free_energy_trace"][0].get<double>(), of_none, 1e-9 * std::abs(of_none));
+  done({"fit", "bars.npy", "-o", "sixth.h5", "--init", "none.h5", "--intercept", "learned", "--iterations", "1",
+        "--quiet"});
+  EXPECT_EQ(load_model(path("sixth.h5")).state.model.intercept.size(), 25);
   fails(2, {"fit", "bars.npy", "-o", "out.h5", "--init", "first.h5", "--latents", "5"}, {"latents is 5", "has 6"});
   fails(2, {"fit", "bars.npy", "-o", "out.h5", "--init", "rndom"}, {"init is 'rndom'", "random, data"});
 }

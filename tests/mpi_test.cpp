@@ -352,6 +352,25 @@ TEST_F(Mpirun, ResumeWithOtherNumbersOfRanks) {
   }
 }
 
+TEST_F(Mpirun, StepwiseGoesOnWithTheSameBits) {
+  make_bars();
+  for (const std::string tolerance : {"0", "0.01"}) {  // where passes end by their number, and where they settle
+    const Words learn = fit("bars.npy", "whole.h5", {"--iterations", "12"}) +
+                        Words{"--batch", "100", "--tolerance", tolerance, "--quiet"};
+    done(2, learn);
+    const FitState whole = load_model(path("whole.h5")).state;
+    for (const std::string every : {"3", "4"}) {
+      done(2, learn + Words{"--checkpoint", "state.h5", "--checkpoint-every", every});
+      done(2, {"fit", "bars.npy", "-o", "rest.h5", "--resume", "state.h5", "--quiet"});
+      EXPECT_TRUE(load_model(path("rest.h5")).state.model == whole.model) << tolerance << ' ' << every;
+    }
+    // One process has other batches, and hardly another model.
+    alone({"fit", "bars.npy", "-o", "rest.h5", "--resume", "state.h5", "--quiet"});
+    const double rest = load_model(path("rest.h5")).state.history.back().free_energy;
+    EXPECT_NEAR(rest / whole.history.back().free_energy, 1, 0.05) << tolerance;
+  }
+}
+
 // The checkpoint of the factored method has a column for every row of its data.
 TEST_F(Mpirun, ResumeOnDataOfAnotherSize) {
   make_bars();

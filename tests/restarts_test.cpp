@@ -52,6 +52,21 @@ TEST_F(Starts, TheBestWinsWhateverTheNumberOfThreads) {
   }
 }
 
+TEST_F(Starts, AreComparedByExactFreeEnergies) {
+  options_.batch = 30;
+  options_.polish = 0;
+  options_.iterations = 5;
+  options_.inference.threads = 1;
+  EXPECT_TRUE(fit_restarts(data_, options_, 1).best.last().estimated) << "a single start is compared with nothing";
+  const Restarts several = fit_restarts(data_, options_, 4);
+  EXPECT_FALSE(several.best.last().estimated);
+  EXPECT_EQ(several.best.state.history[4].estimated, true);
+  const double exactly = e_step(several.best.model(), data_, options_.inference).free_energy;
+  EXPECT_NEAR(several.best.last().free_energy / exactly, 1, 1e-12);
+  EXPECT_EQ(several.best.last().free_energy,
+            *std::max_element(several.free_energies.begin(), several.free_energies.end()));
+}
+
 TEST_F(Starts, ATeamFindsTheSameAlsoIfOnlyTheRootHasTheData) {
   options_.inference.threads = 1;
   options_.tolerance = 0;

@@ -21,6 +21,7 @@ using Json = nlohmann::json;
 
 class SeparateProgram : public ::testing::Test {
  protected:
+  const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   ProgramResult run(Words words, const ProgramOptions& options = {}) const {
     words.insert(words.begin(), "separate");
@@ -111,6 +112,36 @@ TEST_F(SeparateProgram, ExperimentReportsAmariAndCorrelations) {
   const ModelFile model = load_model(path("out/model.h5"));
   EXPECT_EQ(model.state.model.W, array("out/mixing.npy"));
   EXPECT_EQ(model.options->seed, json["best_seed"]);
+}
+
+TEST_F(SeparateProgram, InferenceWithItsModelGivesTheSources) {
+  const Matrix mixture = (mixing(4) * laplace(4, 600, 1)).array() + 3;
+  write("mix.npy", mixture);
+  write("samples.npy", mixture.transpose());
+  for (const Words& more : {Words{}, Words{"--latents", "2"}, Words{"--whiten", "off"}}) {
+    Words words{"mix.npy", "-o", "out", "--restarts", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult result = done(words);
+    EXPECT_EQ(result.err.find("channels are whitened first") != std::string::npos, metrics()["whitened"]) << result.err;
+    const ProgramResult inferred =
+        run_program(folder(), {"infer", "out/model.h5", "samples.npy", "-o", "codes.npy", "--metrics", "codes.json"});
+    ASSERT_EQ(inferred.code, 0) << inferred.err;
+    EXPECT_LT((array("codes.npy").transpose() - array("out/sources.npy")).cwiseAbs().maxCoeff(), 1e-5);
+    const double learned = metrics()["free_energy"], again = metrics("codes.json")["free_energy"];
+    EXPECT_NEAR(again / learned, 1, 1e-7);
+  }
+}
+
+TEST_F(SeparateProgram, SaysOnceThatWhiteningWasTakenBack) {
+  write("s.npy", laplace(3, 1000, 1));
+  const ProgramResult result = done({"--sources", "s.npy", "--mix", "orthogonal", "--add-noise", "4", "-o", "out",
+                                     "--restarts", "2", "--iterations", "50"});
+  EXPECT_EQ(metrics()["whitened"], false);
+  EXPECT_GT(metrics()["noise_share"], 0.5);
+  const std::string note = metrics()["notes"][0];
+  const std::size_t first = result.err.find(note);
+  EXPECT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find(note, first + 1), std::string::npos) << result.err;
 }
 
 TEST_F(SeparateProgram, MoreLatentsThanSourcesHaveNoAmariIndex) {

@@ -10,6 +10,7 @@
 
 #include "expect_error.h"
 #include "separate_support.h"
+#include "tasks/prepared_channels.h"
 #include "tasks/separate_internal.h"
 #include "tasks/source_matching.h"
 
@@ -122,18 +123,77 @@ TEST(Separate, UnitsAndLevelsDoNotMatter) {
   }
 }
 
-TEST(Separate, AModelOfPlainChannelsIsInTheirUnits) {
-  const Matrix mixture = 1e-6 * mixing(3) * laplace(3, 400, 5);
+/// Posteriors of the mixture under the model that was learned are the sources, and their free energy is that of the
+/// fit.
+void expect_model_of(const Matrix& mixture, const SeparateOptions& options) {
+  const Separation found = separate(mixture, options);
+  const FitOptions of_model = options_of_model(resolved(options, mixture.rows()), found);
+  EXPECT_NO_THROW(of_model.validate());
+  EXPECT_EQ(of_model.noise, found.fit.model().noise.type());
+  const Posterior posterior = infer(found.fit.model(), MatrixData(Matrix(mixture.transpose())), of_model.inference);
+  EXPECT_NEAR(posterior.log_likelihood.sum() / found.fit.last().free_energy, 1, 1e-7);
+  EXPECT_LT((posterior.mean.transpose() - found.sources).cwiseAbs().maxCoeff(), 1e-5);
+  EXPECT_EQ(found.free_energies[static_cast<std::size_t>(found.winner)], found.fit.last().free_energy);
+  EXPECT_NEAR(found.fit.last().noise_std / std::sqrt(found.fit.model().noise.mean_variance()), 1, 1e-12);
+  EXPECT_EQ(found.mixing, found.fit.model().W);
+}
+
+TEST(Separate, TheModelIsAboutTheChannelsAsTheyCame) {
+  const Matrix mixture = 1e-6 * (mixing(3) * laplace(3, 400, 5)).array() + 2e-6;
   SeparateOptions options;
   options.restarts = 2;
-  options.whiten = Whiten::off;
+  for (const Whiten whiten : {Whiten::off, Whiten::on, Whiten::automatic})
+    for (const Intercept intercept : {Intercept::learned, Intercept::none})
+      for (const NoiseType noise : {NoiseType::scalar, NoiseType::full}) {
+        SCOPED_TRACE(std::string(to_string(whiten)) + " " + std::string(to_string(intercept)));
+        options.whiten = whiten;
+        options.fit.intercept = intercept;
+        options.fit.noise = noise;
+        expect_model_of(mixture, options);
+      }
+}
+
+TEST(Separate, TheModelKnowsTheDirectionsThatWereLeftOut) {
+  const Matrix sources = laplace(4, 400, 1);
+  SeparateOptions options;
+  options.restarts = 2;
+  options.fit.latents = 2;
+  expect_model_of(mixing(4) * sources, options);  // those of two sources, which are noise then
+  Matrix twice = mixing(4) * sources;
+  twice.row(3) = twice.row(0) - 2 * twice.row(1);
+  options.fit.latents = 0;
+  expect_model_of(twice, options);  // a direction without any variance
+}
+
+TEST(Separate, TheModelHasTheSameCandidates) {
+  SeparateOptions options;
+  options.restarts = 1;
+  options.fit.iterations = 20;
+  options.choose_method = false;
+  options.fit.inference.candidates = options.fit.inference.max_active = 3;
+  expect_model_of(mixing(6) * laplace(6, 400, 5), options);
+}
+
+TEST(Separate, OfTheFactoredMethodAPointEstimateIsLeftWhereChannelsWereWhitened) {
+  const Matrix mixture = mixing(3) * laplace(3, 1000, 5);
+  SeparateOptions options;
+  options.restarts = 1;
+  options.choose_method = false;
+  options.fit.inference.method = Method::factored;
   const Separation found = separate(mixture, options);
-  InferenceOptions inference;
-  inference.method = Method::exact;
-  const Posterior posterior = infer(found.fit.model(), MatrixData(Matrix(mixture.transpose())), inference);
-  EXPECT_NEAR(posterior.log_likelihood.sum() / found.fit.last().free_energy, 1, 1e-9);
-  EXPECT_LT((posterior.mean.transpose() - found.sources).cwiseAbs().maxCoeff(), 1e-6);
-  EXPECT_EQ(found.free_energies[static_cast<std::size_t>(found.winner)], found.fit.last().free_energy);
+  ASSERT_TRUE(found.whitened);
+  EXPECT_EQ(found.fit.model().W_variance.size(), 0);
+  const FitOptions of_model = options_of_model(resolved(options, 3), found);
+  EXPECT_EQ(of_model.inference.method, Method::exact);
+  const Posterior posterior = infer(found.fit.model(), MatrixData(Matrix(mixture.transpose())), of_model.inference);
+  for (const SourceMatch& match : match_sources(found.sources, posterior.mean.transpose()))
+    EXPECT_GT(match.correlation, 0.99);
+}
+
+TEST(Separate, ValuesThatCannotBeSquaredAreRefused) {
+  for (const double unit : {1e-180, 1e180})
+    expect_error<Error>([&] { separate(unit * laplace(3, 100, 5), {}); },
+                        {"the mixture has values up to", "squares", "another unit"});
 }
 
 TEST(Separate, WhitensUnlessThereIsMostlyNoise) {
@@ -145,7 +205,10 @@ TEST(Separate, WhitensUnlessThereIsMostlyNoise) {
   SeparateOptions options;
   options.restarts = 2;
   options.fit.iterations = 100;
-  EXPECT_TRUE(separate(A * sources, options).whitened);
+  const Separation quiet = separate(A * sources, options);
+  EXPECT_TRUE(quiet.whitened);
+  ASSERT_FALSE(quiet.notes.empty());
+  expect_says(quiet.notes[0], {"channels are whitened first", "% of what that leaves is noise"});
   const Separation noisy = separate(A * sources + 4 * noise, options);
   EXPECT_FALSE(noisy.whitened);
   ASSERT_FALSE(noisy.notes.empty());
@@ -163,7 +226,7 @@ TEST(Separate, FewerSourcesThanChannels) {
   EXPECT_TRUE(found.whitened);
   EXPECT_EQ(found.mixing.rows(), 4);
   EXPECT_EQ(found.mixing.cols(), 2);
-  EXPECT_EQ(found.fit.model().dimensions(), 2);
+  EXPECT_EQ(found.fit.model().dimensions(), 4);
   for (const SourceMatch& match : match_sources(sources, found.sources)) EXPECT_GT(match.correlation, 0.95);
   // Two of the four channels follow from the others, and need not be looked at.
   ASSERT_FALSE(found.notes.empty());

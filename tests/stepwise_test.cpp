@@ -5,33 +5,13 @@
 
 #include <cmath>
 
-#include "distributed/thread_team.h"
 #include "expect_error.h"
 #include "learning/m_step_parts.h"
 #include "learning/stepwise.h"
-#include "random_model.h"
+#include "stepwise_support.h"
 
 namespace gsc::test {
 namespace {
-
-FitOptions options_for(const ModelKnobs& knobs, Index batch, int iterations) {
-  FitOptions options;
-  options.latents = knobs.latents;
-  options.noise = knobs.noise;
-  options.slab = knobs.slab;
-  options.intercept = knobs.intercept ? Intercept::learned : Intercept::none;
-  options.inference.candidates = std::min<Index>(4, knobs.latents);
-  options.inference.max_active = std::min<Index>(3, knobs.latents);
-  options.inference.threads = 1;
-  options.batch = batch;
-  options.iterations = iterations;
-  options.tolerance = 0;
-  return options;
-}
-
-MatrixData data_for(const ModelKnobs& knobs, Index count) {
-  return MatrixData(random_data(random_model(knobs, 1), count, 2));
-}
 
 class SomeTypes : public ::testing::TestWithParam<ModelKnobs> {};
 INSTANTIATE_TEST_SUITE_P(Types, SomeTypes, ::testing::ValuesIn(every_type(6, 5)),
@@ -53,20 +33,6 @@ TEST_P(SomeTypes, GetsFurtherInFewerPasses) {
   EXPECT_NEAR(stepwise.state.history[4].free_energy / stepwise.state.history[5].free_energy, 1, 0.02);
 }
 
-/// Keeps the state of one row.
-class Keeper final : public Observer {
- public:
-  explicit Keeper(int row) : row_(row) {}
-  void on_iteration(const FitState& state) override {
-    if (state.history.back().iteration == row_) kept = state;
-  }
-  bool needs_method_state(const FitState&) override { return true; }
-  FitState kept;
-
- private:
-  int row_;
-};
-
 TEST_P(SomeTypes, GoesOnWithTheSameBits) {
   const MatrixData data = data_for(GetParam(), 500);
   const FitOptions options = options_for(GetParam(), 64, 8);
@@ -76,6 +42,59 @@ TEST_P(SomeTypes, GoesOnWithTheSameBits) {
     const FitResult both = resume(data, options, keeper.kept);
     EXPECT_TRUE(both.model() == whole.model()) << row;
     EXPECT_EQ(both.last().free_energy, whole.last().free_energy) << row;
+  }
+}
+
+TEST_P(SomeTypes, GoesOnWithTheSameBitsAfterPassesBringNothing) {
+  const MatrixData data = data_for(GetParam(), 500);
+  FitOptions options = options_for(GetParam(), 64, 40);
+  options.tolerance = 0.01;
+  for (const int polish : {0, 1, 2, 5}) {
+    options.polish = polish;
+    Keeper none(-1);
+    const FitResult whole = fit(data, options, &none);
+    const auto& history = whole.state.history;
+    const auto full = std::count_if(history.begin(), history.end(), [](const auto& row) { return !row.estimated; });
+    EXPECT_EQ(whole.reason, StopReason::converged) << polish;
+    ASSERT_LT(whole.last().iteration, 40) << "passes were to bring nothing earlier";
+    EXPECT_EQ(full, polish) << "and full EM changes less than a hundredth, too";
+    for (int row = 0; row <= whole.last().iteration; ++row) {
+      Keeper keeper(row);
+      fit(data, options, &keeper);
+      const FitResult both = resume(data, options, keeper.kept);
+      EXPECT_TRUE(both.model() == whole.model()) << polish << ' ' << row;
+      EXPECT_EQ(both.reason, whole.reason) << polish << ' ' << row;
+      ASSERT_EQ(both.state.history.size(), history.size()) << polish << ' ' << row;
+      for (std::size_t i = 0; i < history.size(); ++i)
+        EXPECT_EQ(both.state.history[i].free_energy, history[i].free_energy) << polish << ' ' << row << ' ' << i;
+    }
+  }
+}
+
+/// Asks to stop when so many questions after a row have been answered with no.
+class Stopper final : public Observer {
+ public:
+  Stopper(int row, int questions) : row_(row), questions_(questions) {}
+  void on_iteration(const FitState& state) override { reached_ = state.history.back().iteration >= row_; }
+  bool stop_requested() override { return reached_ && questions_-- <= 0; }
+
+ private:
+  int row_, questions_;
+  bool reached_ = false;
+};
+
+TEST(Stepwise, GoesOnWithTheSameBitsAfterAnInterruption) {
+  const ModelKnobs knobs{.dimensions = 5, .latents = 4};
+  const MatrixData data = data_for(knobs, 500);
+  const FitOptions options = options_for(knobs, 64, 6);
+  const FitResult whole = fit(data, options);
+  for (int row = 0; row < 6; ++row) {
+    Stopper stopper(row, 0);
+    const FitResult half = fit(data, options, &stopper);
+    ASSERT_EQ(half.reason, StopReason::interrupted);
+    ASSERT_EQ(half.last().iteration, row);
+    const FitResult both = resume(data, options, half.state);
+    EXPECT_TRUE(both.model() == whole.model()) << row;
   }
 }
 
@@ -90,21 +109,18 @@ TEST(Stepwise, DependsOnTheSeedAlone) {
                fit(data, options_for(knobs, 50, 6), nullptr, one.model()).model());
 }
 
-TEST(Stepwise, TeamsShareEveryBatch) {
-  const ModelKnobs knobs{.dimensions = 5, .latents = 4, .intercept = true};
-  const MatrixData data = data_for(knobs, 2000);
-  const double alone = fit(data, options_for(knobs, 100, 8)).last().free_energy;
-  for (const int ranks : {2, 3}) {
-    std::vector<FitResult> results(static_cast<std::size_t>(ranks));
-    run_ranks(ranks, 0, [&](Team& team) {
-      FitOptions options = options_for(knobs, 100, 8);
-      options.sharing.team = &team;
-      results[static_cast<std::size_t>(team.rank())] = fit(data, options);
-    });
-    for (const FitResult& result : results) EXPECT_TRUE(result.model() == results[0].model());
-    // Each number of ranks has an order of its own; over twelve seeds, alone, orders differ by 1.5 %.
-    EXPECT_NEAR(results[0].last().free_energy / alone, 1, 0.02);
-  }
+TEST(Stepwise, SameBitsWithSeveralThreads) {
+  const ModelKnobs knobs{.dimensions = 5, .latents = 4};
+  const MatrixData data = data_for(knobs, 3000);
+  FitOptions options = options_for(knobs, 1000, 6);
+  const FitResult alone = fit(data, options);
+  options.inference.threads = 2;
+  Keeper keeper(2);
+  const FitResult one = fit(data, options), again = fit(data, options, &keeper);
+  EXPECT_TRUE(one.model() == again.model());
+  EXPECT_TRUE(resume(data, options, keeper.kept).model() == one.model());
+  // The same batches, whose sums are joined from other parts.
+  EXPECT_NEAR(one.last().free_energy / alone.last().free_energy, 1, 1e-9);
 }
 
 /// Remembers how often it was asked for rows.
@@ -201,6 +217,20 @@ TEST(Intercept, IsTheMeanWhereItIsNotLearned) {
   const double learned = fit(data, options).last().free_energy;
   options.intercept = Intercept::mean;
   EXPECT_GT(learned, fit(data, options).last().free_energy);
+}
+
+TEST(Intercept, OfAStartWithoutOneIsWhatItsLatentsLeave) {
+  const ModelKnobs knobs{.dimensions = 4, .latents = 3};
+  Model model = random_model(knobs, 1);
+  model.mu = Vector::Constant(3, 5);  // a level that the latents explain
+  const MatrixData data(random_data(model, 2000, 2));
+  FitOptions options = options_for(knobs, 0, 0);
+  options.inference.method = Method::exact;
+  const double without = fit(data, options, nullptr, model).last().free_energy;
+  options.intercept = Intercept::learned;
+  const FitResult with = fit(data, options, nullptr, model);
+  EXPECT_LT(with.model().intercept.cwiseAbs().maxCoeff(), 0.05 * model.W.cwiseAbs().maxCoeff() * 5);
+  EXPECT_NEAR(with.last().free_energy / without, 1, 0.01);
 }
 
 TEST(Intercept, FarFromZeroChangesNothing) {

@@ -17,7 +17,8 @@ struct Restarts {
 /// The best of several starts with the seeds options.seed, options.seed + 1, ..., by its free energy. They run side by
 /// side, one thread each, so that their bits do not depend on how many threads there are. In a team every rank runs
 /// some of them; a single start, or data that only the root holds, is shared by rows. Starts that fail do not count
-/// unless all do.
+/// unless all do. With batches the last iteration of every start is full EM also where options.polish is 0, so that
+/// exact free energies are compared.
 Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts, Observer* observer = nullptr);
 
 /// How the starts of one fit compare.

@@ -27,13 +27,16 @@ struct SeparateOptions {
 };
 
 struct Separation {
-  FitResult fit;                      ///< of the best start; with whiten the model is about those channels
-  Matrix mixing;                      ///< channels x latents, for the mixture as it was given
+  /// Of the best start. Its model is about the mixture as it was given, also where that was whitened: the noise is then
+  /// full, W has no uncertainty, and directions that were left out are noise with the variance they have.
+  FitResult fit;
+  Matrix mixing;                      ///< channels x latents, W of that model
   Matrix sources;                     ///< latents x samples, posterior means of s.z
   int winner = 0;                     ///< which start that is, from 0; its seed is fit.seed + winner
   std::vector<double> free_energies;  ///< of all starts
   bool whitened = false;
-  std::vector<std::string> notes;  ///< what the user should know about the data and the result
+  std::optional<double> noise_share;  ///< of the variance of whitened channels, as learned; none: that was not tried
+  std::vector<std::string> notes;     ///< what the user should know about the data and the result
 };
 
 /// Gives every row (channels, or known sources before they are mixed) zero mean and unit variance; returns the standard

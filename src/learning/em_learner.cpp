@@ -44,19 +44,20 @@ EmLearner::EmLearner(Share& share, const FitOptions& options, Beginning beginnin
   batches_.emplace(share_, *engine_, options_);
   if (!beginning.saved) return;
   batches_->load(*beginning.saved, model_);
-  polishing_ = beginning.saved->number("polishing", 0) != 0;
+  settled_ = beginning.saved->number("settled", 0) != 0;
+  full_rows_ = static_cast<int>(beginning.saved->number("polishing", 0));
   last_estimate_ = beginning.saved->number("last_estimate", 0);
 }
 
 /// Passes in batches, until the last iterations or until they bring nothing.
 bool EmLearner::stepwise(int row) const {
-  return batches_ && !polishing_ && row <= options_.iterations - options_.polish;
+  return batches_ && !settled_ && full_rows_ == 0 && row <= options_.iterations - options_.polish;
 }
 
 Evaluation EmLearner::begin(int row) {
-  if (!stepwise(row)) return judge();
-  if (row > 0) return {};  // nobody asks what is known from the file
-  return batches_->glance(model_, stop_);
+  // A row of batches is gone on from without sums of all data: the next judges, as it would have without the stop.
+  if (batches_ && row > 0 && full_rows_ == 0) return {};  // nobody asks what is known from the file
+  return stepwise(row) ? batches_->glance(model_, stop_) : judge();
 }
 
 Evaluation EmLearner::judge() {
@@ -70,13 +71,16 @@ Evaluation EmLearner::iterate(int row) {
   if (stepwise(row)) {
     const Evaluation judged = batches_->pass(model_, row, stop_);
     const double change = std::abs(judged.free_energy - last_estimate_);
-    polishing_ = last_estimate_ != 0 && change < options_.tolerance * std::abs(judged.free_energy);
+    settled_ = last_estimate_ != 0 && change < options_.tolerance * std::abs(judged.free_energy);
     last_estimate_ = judged.free_energy;
     return judged;
   }
-  polishing_ = batches_.has_value();
-  if (!statistics_) return judge();  // what the batches have learned
+  const Evaluation judged = statistics_ ? full_step() : judge();  // at first, what the batches have learned
+  if (batches_) ++full_rows_;
+  return judged;
+}
 
+Evaluation EmLearner::full_step() {
   const double before = statistics_->free_energy;
   MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned,
                     slab_acceleration_};
@@ -102,11 +106,19 @@ Evaluation EmLearner::iterate(int row) {
   return evaluation(*statistics_, rescues);
 }
 
+bool EmLearner::converged(const std::vector<IterationReport>& history, double tolerance) const {
+  if (!batches_) return Learner::converged(history, tolerance);
+  if (full_rows_ < options_.polish) return false;
+  constexpr int kJudging = 1;  // so many full rows contain no M-step that could show that nothing changes
+  return (settled_ && options_.polish <= kJudging) || Learner::converged(history, tolerance);
+}
+
 void EmLearner::save(MethodState& state) const {
   state.numbers["slab_acceleration"] = slab_acceleration_;
   if (!batches_) return;
   batches_->save(state);
-  state.numbers["polishing"] = polishing_ ? 1 : 0;
+  state.numbers["settled"] = settled_ ? 1 : 0;
+  state.numbers["polishing"] = full_rows_;
   state.numbers["last_estimate"] = last_estimate_;
 }
 

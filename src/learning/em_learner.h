@@ -13,12 +13,14 @@ class EmLearner final : public Learner {
   const Model& model() const override { return model_; }
   Evaluation begin(int row) override;
   Evaluation iterate(int row) override;
+  bool converged(const std::vector<IterationReport>& history, double tolerance) const override;
   void save(MethodState& state) const override;
 
   static void check(const FitOptions& options);
 
  private:
   Evaluation judge();
+  Evaluation full_step();
   bool stepwise(int row) const;
 
   Share& share_;
@@ -27,7 +29,8 @@ class EmLearner final : public Learner {
   StopRequest stop_;
   std::unique_ptr<Engine> engine_;
   std::optional<Stepwise> batches_;       // with options.batch
-  bool polishing_ = false;                // batches have done their part
+  bool settled_ = false;                  // passes in batches bring nothing any more
+  int full_rows_ = 0;                     // of full EM, after those of batches
   double last_estimate_ = 0;              // free energy of the pass before; 0: there was none
   std::optional<Statistics> statistics_;  // gathered under model_
   double slab_acceleration_;

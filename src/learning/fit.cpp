@@ -36,9 +36,9 @@ class Loop {
       const Evaluation judged = learner.begin(state_.history.empty() ? 0 : state_.history.back().iteration);
       if (state_.history.empty()) add_row(learner, judged);
       row_start_ = Clock::now();
-      while (state_.history.back().iteration < options_.iterations && !converged())
+      while (state_.history.back().iteration < options_.iterations && !converged(learner))
         add_row(learner, learner.iterate(state_.history.back().iteration + 1));
-      if (converged()) reason = StopReason::converged;
+      if (converged(learner)) reason = StopReason::converged;
     } catch (const Interrupted&) {
       reason = StopReason::interrupted;
     }
@@ -72,18 +72,12 @@ class Loop {
     if (observer_ != nullptr) observer_->on_iteration(state_);
   }
 
+  bool converged(const Learner& learner) const { return learner.converged(state_.history, options_.tolerance); }
+
   bool root_needs_method_state() const {
     double needed = share_.team().root() && observer_ != nullptr && observer_->needs_method_state(state_) ? 1 : 0;
     share_.team().sum(&needed, 1);
     return needed > 0;
-  }
-
-  bool converged() const {
-    const auto& history = state_.history;
-    if (options_.tolerance <= 0 || history.size() < 2) return false;
-    if (history.back().estimated || history[history.size() - 2].estimated) return false;
-    const double last = history.back().free_energy, change = std::abs(last - history[history.size() - 2].free_energy);
-    return change < options_.tolerance * std::abs(last);
   }
 
   Share& share_;
@@ -120,8 +114,10 @@ Model adapted(Model start, const FitOptions& options, const DataSummary& summary
   if (options.inference.method != Method::factored) start.W_variance.resize(0, 0);
   if (options.intercept == Intercept::none)
     start.intercept.resize(0);
-  else if (start.intercept.size() == 0 || options.intercept == Intercept::mean)
+  else if (options.intercept == Intercept::mean)
     start.intercept = summary.mean;
+  else if (start.intercept.size() == 0)  // what latents explain of the level is not explained twice
+    start.intercept = summary.mean - start.W * start.pi.cwiseProduct(start.mu);
   if (start.slab.type() != options.slab)
     start.slab =
         options.slab == SlabType::full ? Slab::full(start.slab.covariance()) : Slab::diagonal(start.slab.variances());

@@ -155,9 +155,12 @@ void share_winner(Team& team, Start& best, std::size_t winner) {
 
 }  // namespace
 
-Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts, Observer* observer) {
+Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, Observer* observer) {
   const NumericScope scope;
-  options.validate();
+  asked.validate();
+  FitOptions options = asked;
+  // Estimates of different starts cannot be compared; a single full row judges, and changes nothing.
+  if (options.batch > 0 && restarts > 1) options.polish = std::max(options.polish, 1);
   if (restarts < 1) throw UsageError("restarts is " + std::to_string(restarts) + "; it must be at least 1");
   Team& team = *options.sharing.team;
   SharedObserver shared(observer);

@@ -1,5 +1,7 @@
 #include "learning/learner.h"
 
+#include <cmath>
+
 #include "learning/em_learner.h"
 #include "learning/factored_learner.h"
 
@@ -16,6 +18,13 @@ void check_method(const FitOptions& options) {
     FactoredLearner::check(options);
   else
     EmLearner::check(options);
+}
+
+bool Learner::converged(const std::vector<IterationReport>& history, double tolerance) const {
+  if (tolerance <= 0 || history.size() < 2) return false;
+  const IterationReport &last = history.back(), &before = history[history.size() - 2];
+  if (last.estimated || before.estimated) return false;
+  return std::abs(last.free_energy - before.free_energy) < tolerance * std::abs(last.free_energy);
 }
 
 Evaluation evaluation(const Statistics& statistics, const Rescues& rescues) {

@@ -5,6 +5,7 @@
 #include <gsc/fit.h>
 
 #include <memory>
+#include <vector>
 
 #include "distributed/share.h"
 
@@ -28,6 +29,9 @@ class Learner {
   virtual Evaluation begin(int row) = 0;
   /// Better parameters, judged, for row `row`. If it throws Interrupted, the model is still that of the row before.
   virtual Evaluation iterate(int row) = 0;
+  /// Whether the history says that more iterations would bring nothing: its last two rows, unless they are estimates,
+  /// differ by less than this part of the free energy. 0: never.
+  virtual bool converged(const std::vector<IterationReport>& history, double tolerance) const;
   /// Brings state.method to the last row, on the root.
   virtual void save(MethodState& state) const = 0;
 };

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string>
 
-#include "math/eigen_pairs.h"
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
+#include "tasks/prepared_channels.h"
 #include "tasks/separate_internal.h"
 
 namespace gsc {
@@ -18,6 +18,11 @@ namespace {
 /// Up to here all 2^H states are cheap (4096 for 12).
 constexpr Index kExactLatents = 12;
 constexpr Index kTruncation = 10;  ///< H' and gamma beyond (paper, section 5.4)
+
+void choose_method(FitOptions& options) {
+  options.inference.method = options.latents <= kExactLatents ? Method::exact : Method::truncated;
+  options.inference.candidates = options.inference.max_active = std::min(kTruncation, options.latents);
+}
 
 }  // namespace
 
@@ -48,10 +53,7 @@ SeparateOptions::SeparateOptions() {
 FitOptions resolved(const SeparateOptions& options, Index channels) {
   FitOptions single = options.fit;
   if (single.latents == 0) single.latents = channels;
-  if (options.choose_method) {
-    single.inference.method = single.latents <= kExactLatents ? Method::exact : Method::truncated;
-    single.inference.candidates = single.inference.max_active = std::min(kTruncation, single.latents);
-  }
+  if (options.choose_method) choose_method(single);
   single.validate();
   if (options.restarts < 1)
     throw UsageError("restarts is " + std::to_string(options.restarts) + "; it must be at least 1");
@@ -80,28 +82,6 @@ Vector normalise(Matrix& rows, const std::string& row_name) {
   return deviations;
 }
 
-Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool drop_dependent) {
-  mixture.colwise() -= mixture.rowwise().mean().eval();
-  const double size = mixture.cwiseAbs().maxCoeff();  // squares of large numbers overflow
-  mixture /= size;
-  const auto [variances, axes] = eigen_pairs(mixture * mixture.transpose() / static_cast<double>(mixture.cols()));
-  const Index channels = mixture.rows();
-  Whitened result;
-  result.dropped = (variances.array() <= 1e-12 * variances[channels - 1]).count();
-  if (result.dropped > 0 && !drop_dependent)
-    throw Error(name + ": " + std::to_string(result.dropped) + " of " + std::to_string(channels) +
-                " channels follow from the others, so they cannot be made uncorrelated; leave that many out, or do not "
-                "whiten");
-  const Index kept = std::min(directions, channels - result.dropped);
-  const Vector deviations = variances.tail(kept).cwiseSqrt();
-  const Matrix strongest = axes.rightCols(kept);
-  // All of them: turned back, so that a channel is still mostly itself.
-  const Matrix turn = kept == channels ? strongest : Matrix(Matrix::Identity(kept, kept));
-  mixture = (turn * deviations.cwiseInverse().asDiagonal() * strongest.transpose() * mixture).eval();
-  result.undo = size * strongest * deviations.asDiagonal() * turn.transpose();
-  return result;
-}
-
 namespace {
 
 /// More noise than this part of the variance is too much for whitening: bench/whiten_table.sh.
@@ -117,51 +97,7 @@ void take(Restarts starts, Separation& separation) {
   separation.free_energies = std::move(starts.free_energies);
 }
 
-/// The channels as learning sees them.
-struct Prepared {
-  Matrix channels;  ///< directions x samples
-  Matrix undo;      ///< channels x directions; whitened only
-  double unit = 1;  ///< of the channels; otherwise
-};
-
-Prepared whitened(const Matrix& mixture, Index latents, bool drop_dependent, std::vector<std::string>& notes) {
-  Prepared prepared{mixture, {}, 1};
-  const Whitened made = whiten(prepared.channels, "the mixture", latents, drop_dependent);
-  if (made.dropped > 0)
-    notes.push_back(std::to_string(made.dropped) + " of " + std::to_string(mixture.rows()) +
-                    " channels follow from the others; those directions were left out");
-  if (const Index left = mixture.rows() - made.dropped - made.undo.cols(); left > 0)
-    notes.push_back("there are more channels than sources to find: the " + std::to_string(left) +
-                    " weakest directions were left out");
-  prepared.undo = made.undo;
-  return prepared;
-}
-
-/// In a unit of their own, so that starts fit whatever unit they came in.
-Prepared scaled(const Matrix& mixture) {
-  Prepared prepared;
-  const double largest = mixture.cwiseAbs().maxCoeff();  // squares of large numbers overflow
-  prepared.channels = mixture / largest;
-  const Matrix centred = prepared.channels.colwise() - prepared.channels.rowwise().mean();
-  const double deviation = std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()));
-  prepared.channels /= deviation;
-  prepared.unit = largest * deviation;
-  return prepared;
-}
-
-/// What was learned in a unit, for the channels as they came.
-void bring_back(const Prepared& from, Separation& separation) {
-  const double unit = from.unit;
-  Model& model = separation.fit.state.model;
-  model.W *= unit;
-  model.W_variance *= unit * unit;
-  model.intercept *= unit;
-  model.noise = model.noise.scaled(unit * unit);
-  // A density per unit becomes one per the other unit.
-  const double change = -static_cast<double>(from.channels.size()) * std::log(unit);
-  for (IterationReport& row : separation.fit.state.history) row.free_energy += change;
-  for (double& free_energy : separation.free_energies) free_energy += change;
-}
+std::string percent(double part) { return number_text(std::round(100 * part)) + " %"; }
 
 }  // namespace
 
@@ -189,9 +125,23 @@ std::vector<std::string> duplicates_of(const Matrix& sources) {
   return notes;
 }
 
+namespace {
+
+/// The model is in the units of the mixture, and has variances.
+void check_squares(const Matrix& mixture) {
+  constexpr double kSmallest = 1e-140, kLargest = 1e140;
+  const double largest = mixture.cwiseAbs().maxCoeff();
+  if (largest < kSmallest || largest > kLargest)
+    throw Error("the mixture has values up to " + number_text(largest) +
+                ", whose squares leave the range of the arithmetic; give it in another unit");
+}
+
+}  // namespace
+
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
+  check_squares(mixture);
   const FitOptions single = resolved(options, mixture.rows());
   const auto samples = static_cast<double>(mixture.cols());
   Separation separation;
@@ -202,19 +152,23 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   };
   Prepared prepared;
   if (options.whiten != Whiten::off) {
-    prepared = whitened(mixture, single.latents, options.whiten == Whiten::automatic, separation.notes);
+    prepared = whitened_channels(mixture, single.latents, options.whiten == Whiten::automatic, separation.notes);
     separation.whitened = true;
     if (!learn(prepared)) return separation;
     const double noise = separation.fit.model().noise.mean_variance();
     if (options.whiten == Whiten::automatic && noise > kWeakNoise) {
       separation = {};
-      separation.notes = {"whitened channels are " + number_text(std::round(100 * noise)) +
-                          " % noise, so the sources are sought in the channels as they are"};
+      separation.noise_share = noise;
+      separation.notes = {"whitened channels are " + percent(noise) +
+                          " noise, so the sources are sought in the channels as they are"};
       if (observer != nullptr) observer->on_note(separation.notes.back());
+    } else {
+      separation.noise_share = noise;
+      separation.notes.push_back("channels are whitened first; " + percent(noise) + " of what that leaves is noise");
     }
   }
   if (!separation.whitened) {
-    prepared = scaled(mixture);
+    prepared = scaled_channels(mixture);
     if (!learn(prepared)) return separation;
   }
   // One pass after hundreds: on one thread, so that the bits do not depend on how many there are.
@@ -224,10 +178,19 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   separation.sources = infer(separation.fit.model(), data, inference).mean.transpose();
   for (const auto& notes : {note_of_starts(separation.free_energies, samples), duplicates_of(separation.sources)})
     separation.notes.insert(separation.notes.end(), notes.begin(), notes.end());
-  if (!separation.whitened) bring_back(prepared, separation);
-  const Matrix& W = separation.fit.model().W;
-  separation.mixing = separation.whitened ? Matrix(prepared.undo * W) : W;
+  bring_back(prepared, separation);
+  separation.mixing = separation.fit.model().W;
   return separation;
+}
+
+FitOptions options_of_model(const FitOptions& single, const Separation& separation) {
+  FitOptions options = single;
+  options.seed += static_cast<std::uint64_t>(separation.winner);
+  if (!separation.whitened) return options;
+  options.noise = NoiseType::full;
+  if (options.intercept == Intercept::none) options.intercept = Intercept::mean;  // whitening took it out
+  if (options.inference.method == Method::factored) choose_method(options);       // which has no full noise
+  return options;
 }
 
 std::string_view to_string(Whiten whiten) {

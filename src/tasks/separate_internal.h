@@ -15,14 +15,9 @@ FitOptions resolved(const SeparateOptions& options, Index channels);
 /// the number of its first sample.
 void check_mixture(const Matrix& mixture, const std::string& name, Index first = 0);
 
-/// Gives the channels zero mean and the identity as covariance; returns what undoes it but for the mean. With fewer
-/// than as many `directions` only the strongest are kept. Throws Error if channels follow from others, unless those
-/// directions are to be dropped. `name` is what the error calls the mixture.
-struct Whitened {
-  Matrix undo;        ///< channels x directions
-  Index dropped = 0;  ///< directions in which the channels follow from each other
-};
-Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool drop_dependent);
+/// What the model of a separation says it was learned with: its seed, and the types that it has for the channels as
+/// they came. A whitened model has full noise, for which the factored method has no posterior: another is chosen.
+FitOptions options_of_model(const FitOptions& single, const Separation& separation);
 
 /// Notes about pairs of sources (rows) that are nearly the same, up to sign.
 std::vector<std::string> duplicates_of(const Matrix& sources);
