@@ -77,7 +77,8 @@ Evaluation EmLearner::iterate(int row) {
   Model next = m_step(model_, *statistics_, step, rescues);
   Statistics judged = share_.e_step(*engine_, next, stop_);
   const bool accelerated = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
-  while (accelerated && step.slab_acceleration > 0 && judged.free_energy < before - rounding_of(before)) {
+  // NaN is no progress either.
+  while (accelerated && step.slab_acceleration > 0 && !(judged.free_energy >= before - rounding_of(before))) {
     step.slab_acceleration = step.slab_acceleration > 0.2 ? step.slab_acceleration / 2 : 0;
     ++rescues.slab_fallbacks;
     next = m_step(model_, *statistics_, step, rescues);
