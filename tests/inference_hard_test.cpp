@@ -121,6 +121,26 @@ TEST(HardInference, UnitsDoNotMatter) {
   }
 }
 
+TEST(HardInference, LogWeightsBeyondDouble) {
+  // Log weights of 1e20 and more have no digits left, those of 1e320 are infinite: there is no right answer, but there
+  // must be an end, and infinity must show.
+  for (double scale : {1e9, 1e10, 1e12, 1e100, 1e160}) {
+    for (const ModelKnobs& knobs : every_type(5, 6)) {
+      SCOPED_TRACE(::testing::Message() << describe(knobs) << ", data scale " << scale);
+      const Model model = random_model(knobs, 51);
+      const MatrixData data(random_data(model, 37, 52, scale));
+      for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
+        InferenceOptions options = truncated(4, 3);
+        options.precision = precision;
+        const Statistics sums = e_step(model, data, options);
+        if (scale == 1e160) {
+          EXPECT_FALSE(std::isfinite(sums.free_energy));
+        }
+      }
+    }
+  }
+}
+
 TEST(HardInference, SinglePrecision) {
   for (Index H : {1, 3, 6, 8}) expect_all_types(knobs_of(5, H), nullptr, 1, kSingle, Precision::single_precision);
 }

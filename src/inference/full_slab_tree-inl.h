@@ -73,15 +73,17 @@ class FullSlabTree {
 
   V Run(int candidates, int max_active, System system, V x, Adjoints adjoints) {
     max_x = x;
-    min_pivot = hn::Set(D(), T{1});
+    clamped = hn::FirstN(D(), 0);
     return Node(candidates, max_active, system, x, adjoints, scratch_);
   }
 
-  V max_x, min_pivot;
+  V max_x;
+  hn::Mask<D> clamped;  ///< lanes that met a pivot lost to rounding
+
+ private:
   /// delta is at least the squared reduced c, which starts at 1.
   static constexpr T kSmallestPivot = sizeof(T) == 8 ? static_cast<T>(1e-15) : static_cast<T>(1e-6);
 
- private:
   V Node(int r, int depth, System system, V x, Adjoints adjoints, V* scratch) {
     V mass = hn::Zero(D());
     for (int j = 0; j < r; ++j) mass = hn::Add(mass, Child(j, depth - 1, system, x, adjoints, scratch));
@@ -91,14 +93,27 @@ class FullSlabTree {
   V Child(int j, int depth, System system, V x, Adjoints adjoints, V* scratch) {
     const D d;
     const V half = hn::Set(d, T{0.5});
+    const V smallest = hn::Set(d, kSmallestPivot);
     const Block& pivot = system.B[Triangle(j, j)];
-    const V p = pivot.e[0][0], c = pivot.e[0][1], g = hn::Neg(pivot.e[1][1]);
-    V delta = hn::MulAdd(p, g, hn::Mul(c, c));
-    min_pivot = hn::Min(min_pivot, delta);
-    delta = hn::Max(delta, hn::Set(d, kSmallestPivot));
+    V p = pivot.e[0][0], g = hn::Neg(pivot.e[1][1]), v0 = system.v[j].e[0], v1 = system.v[j].e[1];
+    const V c = pivot.e[0][1], c2 = hn::Mul(c, c);
+    V delta = hn::MulAdd(p, g, c2);
+    const auto lost = hn::Lt(delta, hn::Max(hn::Mul(half, c2), smallest));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, lost))) {
+      // p and g are Schur complements of covariances, and not negative. But of a g near zero only rounding may be left,
+      // and where p is 1e16 (broad slab, next to no noise) a weight of any size would come of their product. What is
+      // negative is zero then, and with it what it says of the mean.
+      const V zero = hn::Zero(d);
+      const auto lost_p = hn::And(lost, hn::Lt(p, zero)), lost_g = hn::And(lost, hn::Lt(g, zero));
+      p = hn::IfThenZeroElse(lost_p, p);
+      v0 = hn::IfThenZeroElse(lost_p, v0);
+      g = hn::IfThenZeroElse(lost_g, g);
+      v1 = hn::IfThenZeroElse(lost_g, v1);
+      delta = hn::IfThenElse(lost, hn::Max(hn::MulAdd(p, g, c2), smallest), delta);
+      clamped = hn::Or(clamped, lost);
+    }
     const V inverse = hn::Div(hn::Set(d, T{1}), delta);
     const V K00 = hn::Mul(g, inverse), K01 = hn::Mul(c, inverse), K11 = hn::Neg(hn::Mul(p, inverse));
-    const V v0 = system.v[j].e[0], v1 = system.v[j].e[1];
     const V kappa[2] = {hn::MulAdd(K00, v0, hn::Mul(K01, v1)), hn::MulAdd(K01, v0, hn::Mul(K11, v1))};
     const V quadratic = hn::MulAdd(v0, kappa[0], hn::Mul(v1, kappa[1]));
     const V x_child = hn::NegMulAdd(half, hn::Add(hn::Log(d, delta), quadratic), hn::Add(x, logit_[j]));

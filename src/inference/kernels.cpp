@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "inference/candidates-inl.h"
@@ -138,9 +139,13 @@ class Batch {
       again = false;
       for (size_t l = 0; l < lanes; ++l)
         if (max_x[l] > kHeadroom) {
-          reference[l] += static_cast<double>(max_x[l]);
+          // By one step at least, or rounding could keep a huge reference where it is for ever. At infinity there is no
+          // more step: the log sum becomes NaN, which fit() refuses.
+          const double raised =
+              std::max(reference[l] + static_cast<double>(max_x[l]), std::nextafter(reference[l], INFINITY));
+          again |= raised > reference[l];
+          reference[l] = raised;
           if (reference[l] > kRange) return false;
-          again = true;
         }
     }
     if (sums_ != nullptr)
@@ -168,7 +173,8 @@ class Batch {
 
  private:
   static constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(T);
-  static constexpr double kRange = sizeof(T) == 8 ? 1e300 : 1e4;
+  /// Double precision is the last resort: it has nobody to pass a data point on to.
+  static constexpr double kRange = sizeof(T) == 8 ? std::numeric_limits<double>::infinity() : 1e4;
 
   bool HasOutside() const { return model_.candidates < model_.latents; }
   double* Row(Index n) const { return block_.rows + n * model_.padded; }

@@ -292,7 +292,7 @@ class FullSlabLanes {
     Tree tree(logit_, scratch_);
     const V mass = tree.Run(size_, model_.max_active, system_, x, adjoints_);
     max_x = tree.max_x;
-    clamped = hn::Lt(tree.min_pivot, hn::Set(D(), Tree::kSmallestPivot));
+    clamped = tree.clamped;
     return mass;
   }
 

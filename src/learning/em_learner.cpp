@@ -93,7 +93,8 @@ Evaluation EmLearner::full_step() {
   Model next = step_from();
   Statistics judged = share_.e_step(*engine_, next, stop_);
   const bool accelerated = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
-  while (accelerated && step.slab_acceleration > 0 && judged.free_energy < before - rounding_of(before)) {
+  // NaN is no progress either.
+  while (accelerated && step.slab_acceleration > 0 && !(judged.free_energy >= before - rounding_of(before))) {
     step.slab_acceleration = step.slab_acceleration > 0.2 ? step.slab_acceleration / 2 : 0;
     ++rescues.slab_fallbacks;
     next = step_from();

@@ -119,8 +119,7 @@ Noise updated_noise(const Noise& old, const Matrix& products, const Statistics& 
   const double power = (statistics.YY.cols() > 1 ? statistics.YY.trace() : statistics.YY.sum()) /
                        (statistics.count * static_cast<double>(old.dimensions()));
   const double floor = std::max(1e-12 * power, 1e-300);
-  if (old.type() == NoiseType::full)
-    return Noise::full(make_positive_definite(covariance, floor, rescues.floored_noise));
+  if (old.type() == NoiseType::full) return Noise::full(hold_above(covariance, floor, rescues.floored_noise));
   Vector variances = covariance.col(0);
   if (old.type() == NoiseType::scalar) variances = Vector::Constant(1, variances.mean());
   for (double& variance : variances)
