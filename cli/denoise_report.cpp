@@ -20,8 +20,6 @@ double noise_std(const DenoisingRun& run) {
 }
 const char* noise_word(const DenoisingRun& run) { return noise_is_measured(run) ? "measured" : "learned"; }
 
-const IterationReport& last_row(const DenoisingRun& run) { return run.denoised.learned.front().fit.last(); }
-
 /// clean - denoised around mid-grey, stretched four times.
 Picture difference(const Picture& a, const Picture& b, double peak) {
   Picture result = a;

@@ -75,12 +75,12 @@ Evaluation EmLearner::iterate(int row) {
     last_estimate_ = judged.free_energy;
     return judged;
   }
-  const Evaluation judged = statistics_ ? full_step() : judge();  // at first, what the batches have learned
+  const Evaluation judged = statistics_ ? full_step(row) : judge();  // at first, what the batches have learned
   if (batches_) ++full_rows_;
   return judged;
 }
 
-Evaluation EmLearner::full_step() {
+Evaluation EmLearner::full_step(int row) {
   const double before = statistics_->free_energy;
   MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned,
                     slab_acceleration_};

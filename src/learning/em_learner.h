@@ -20,7 +20,7 @@ class EmLearner final : public Learner {
 
  private:
   Evaluation judge();
-  Evaluation full_step();
+  Evaluation full_step(int row);
   bool stepwise(int row) const;
 
   Share& share_;

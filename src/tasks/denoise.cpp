@@ -72,6 +72,24 @@ void average_in(Picture& mean, const Picture& value, int count) {
     mean.channels[c] += (value.channels[c] - mean.channels[c]) / static_cast<double>(count);
 }
 
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Scales posterior deviations so that they are of the size of the errors, of which Stein's identity tells the mean
+/// square without the truth: E|x - x^|^2 = E|y - x^|^2 - N v + 2 v div x^, and for a posterior mean v div x^ is the sum
+/// of the posterior variances. Models that miss texture leave it in y - x^; that then counts. It is not taken for less
+/// than the models say, because with weak noise their variances are the better guide.
+void calibrate(const Picture& noisy, double noise, const Picture& denoised, Picture& std) {
+  double residual = 0, posterior = 0, pixels = 0;
+  for (std::size_t c = 0; c < noisy.channels.size(); ++c) {
+    residual += (noisy.channels[c] - denoised.channels[c]).squaredNorm();
+    posterior += std.channels[c].squaredNorm();
+    pixels += static_cast<double>(noisy.channels[c].size());
+  }
+  const double square = residual - pixels * noise * noise + 2 * posterior;
+  if (!(posterior > 0) || !(square > posterior)) return;
+  for (Matrix& channel : std.channels) channel *= std::sqrt(square / posterior);
+}
+
 /// What of the whole work is done, and what there is to show.
 class Work {
  public:
@@ -112,6 +130,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   result.nonlocal_rounds = plan.models.front().nonlocal_rounds;
   result.group_rounds = plan.group_rounds;
   Work work(plan, observer);
+  const auto go_on = [&](double done) { return work.report(done); };
   for (const ModelPlan& model : plan.models) {
     work.begin(model.learning_seconds);
     LearningProgress watch(observer, work.now, work.part(), model.fit.iterations);
@@ -119,9 +138,8 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     if (learned.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
     work.begin(model.inferring_seconds);
     const auto start = Clock::now();
-    Reconstruction part =
-        reconstruct(noisy, learned.fit.model(), model, [&](double done) { return work.report(done); });
-    learned.seconds_inferring = std::chrono::duration<double>(Clock::now() - start).count();
+    Reconstruction part = reconstruct(noisy, learned.fit.model(), model, go_on);
+    learned.seconds_inferring = seconds_since(start);
     ++work.now.model;
     if (work.now.model == 1) {
       result.picture = std::move(part.picture);
@@ -135,13 +153,27 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     result.learned.push_back(std::move(learned));
   }
   const auto start = Clock::now();
-  for (int round = 1; round <= plan.group_rounds; ++round) {
-    work.begin(plan.group_seconds / plan.group_rounds);
-    work.now.group_round = round;
-    result.picture = filter_groups(noisy, result.picture, plan.group_noise, plan.groups,
-                                   [&](double done) { return work.report(done); });
+  const auto filter = [&] {
+    for (int round = 1; round <= plan.group_rounds; ++round) {
+      work.begin(plan.group_seconds / plan.group_rounds);
+      ++work.now.group_round;
+      result.picture = filter_groups(noisy, result.picture, plan.group_noise, plan.groups, go_on);
+    }
+  };
+  filter();
+  for (int i = 0; i < plan.returns; ++i) {
+    Picture mean = result.picture;
+    int count = 1;
+    for (std::size_t m = 0; m < plan.models.size(); ++m) {
+      work.begin(plan.models[m].inferring_seconds);
+      const Model& model = result.learned[m].fit.model();
+      average_in(mean, reconstruct(noisy, model, plan.models[m], go_on, &result.picture).picture, ++count);
+    }
+    result.picture = std::move(mean);
+    filter();
   }
-  result.seconds_grouping = std::chrono::duration<double>(Clock::now() - start).count();
+  calibrate(noisy, plan.noise.std, result.picture, result.std);
+  result.seconds_grouping = seconds_since(start);
   result.picture.alpha = noisy.alpha;
   result.picture.metadata = noisy.metadata;
   return result;

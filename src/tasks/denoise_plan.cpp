@@ -6,10 +6,8 @@
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
 
-#include <cstdlib>
 namespace gsc {
 namespace {
-double E(const char* n,double d){const char*v=std::getenv(n);return v?std::atof(v):d;}
 
 /// One of the models of a quality. Models that differ make different errors, which averaging takes out.
 struct Member {
@@ -25,6 +23,7 @@ struct Preset {
   int nonlocal_rounds, group_rounds;
   std::vector<Index> group_larger;  ///< pixels added to the usual patch of groups, one for each size
   Index group_step;
+  int returns;
   std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
 };
 
@@ -34,11 +33,11 @@ Preset preset(Quality quality) {
   const std::vector<Member> members{{removed, 0}, {removed, 2}, {removed, -2}, {removed, 4}};
   switch (quality) {
     case Quality::fast:
-      return {256, 8, 4, 1, 20, 1, 60000, 0, 3, {0}, 3, members};
+      return {256, 10, 5, 3, 20, 1, 60000, 0, 3, {-2, 0, 2}, 3, 0, members};
     case Quality::standard:
-      return {512, 10, 5, 3, 60, 2, 100000, 2, 3, {-1, 1, 3}, 3, members};
+      return {512, 10, 5, 4, 60, 2, 100000, 2, 4, {-2, 0, 2}, 3, 0, members};
     case Quality::best:
-      return {768, 10, 5, 8, 100, 3, 150000, 2, 4, {-1, 0, 1, 3}, 2, members};
+      return {1024, 10, 5, 6, 100, 3, 150000, 2, 4, {-2, 0, 2}, 2, 1, members};
   }
   return {};
 }
@@ -47,16 +46,16 @@ constexpr Index kSmallestPatch = 2;
 /// Of the range of the picture, as a standard deviation.
 constexpr double kMediumNoise = 0.08, kStrongNoise = 0.13;
 /// Of the noise: what inference and groups take it for.
-constexpr double kInferenceShare = 0.92, kGroupShare = 0.88;
-constexpr Index kBatch = 1024;
+constexpr double kInferenceShare = 0.92, kGroupShare = 0.9;
+constexpr Index kBatch = 4096;
 
 /// Where noise is strong a patch must be large to hold enough signal.
 Index usual_patch(double noise_share) { return noise_share > kStrongNoise ? 10 : 8; }
 Index usual_group_patch(double noise_share) {
-  return noise_share > kStrongNoise ? 9 : noise_share > kMediumNoise ? 8 : 7;
+  return noise_share > kStrongNoise ? 10 : noise_share > kMediumNoise ? 8 : 7;
 }
 /// Members of a group: more for larger patches, whose covariance has more directions.
-Index group_members(Index patch) { return std::max<Index>(16, patch * 4); }
+Index group_members(Index patch) { return std::max<Index>(24, patch * 4); }
 
 std::string size_text(const Picture& picture) {
   return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
@@ -142,18 +141,17 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
     plan.fit.init = *options.init;
   else
     plan.smoothing = std::clamp(noise_share * 10, 0.4, 2.0);
-  const NoiseSource source = options.noise.value_or(stepwise ? NoiseSource::measured : NoiseSource::learned);
-  // A picture drawn by a program may have no noise at all.
-  if (source == NoiseSource::measured) {
-    plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
-    plan.inference_noise = E("IS",kInferenceShare) * plan.fit.known_noise;
-  }
   const bool can_nonlocal = options.method == Method::truncated && plan.stride == 1 && options.device == "cpu";
   if (options.nonlocal.value_or(0) > 0 && !can_nonlocal)
     throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
                      ", but priors of their own for patches need the truncated method, stride 1 and device cpu");
-  plan.neighbours=(Index)E("NK",30);plan.reach=(Index)E("NR",12);plan.weight_floor=E("WF",4);
   plan.nonlocal_rounds = options.nonlocal.value_or(can_nonlocal ? usual.nonlocal_rounds : 0);
+  const NoiseSource source = options.noise.value_or(stepwise ? NoiseSource::measured : NoiseSource::learned);
+  // A picture drawn by a program may have no noise at all.
+  if (source == NoiseSource::measured) {
+    plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
+    plan.inference_noise = (plan.nonlocal_rounds > 0 ? 1 : kInferenceShare) * plan.fit.known_noise;
+  }
   plan.fit.validate();
   guess_seconds(noisy, available, plan);
   return plan;
@@ -162,16 +160,16 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
   const double noise_share = plan.noise.std / noisy.peak();
   plan.group_rounds = options.groups.value_or(usual.group_rounds);
-  plan.group_noise = E("GS",kGroupShare) * std::max(plan.noise.std, 1e-3 * noisy.peak());
-  plan.groups.step = (Index)E("GT",(double)usual.group_step);
-  plan.groups.reach = (Index)E("GR",15);
+  plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
+  plan.groups.step = usual.group_step;
+  plan.groups.reach = 15;
   plan.groups.threads = options.threads;
   plan.groups.team = options.sharing.team->alone() ? nullptr : options.sharing.team;
   plan.groups.sizes.clear();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   for (const Index larger : usual.group_larger) {
-    const Index patch = std::clamp<Index>((Index)E("GP",(double)usual_group_patch(noise_share)) + larger, 1, smaller_side / 2);
-    plan.groups.sizes.push_back({patch, (Index)(E("GM",1)*static_cast<double>(group_members(patch)))});
+    const Index patch = std::clamp<Index>(usual_group_patch(noise_share) + larger, 1, smaller_side / 2);
+    plan.groups.sizes.push_back({patch, group_members(patch)});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().members);
     const auto references = static_cast<double>(noisy.height() * noisy.width() / (usual.group_step * usual.group_step));
     const double search = static_cast<double>((2 * plan.groups.reach + 1) * (2 * plan.groups.reach + 1));
@@ -184,8 +182,8 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
 }  // namespace
 
 double DenoisePlan::seconds() const {
-  double sum = group_seconds;
-  for (const ModelPlan& model : models) sum += model.learning_seconds + model.inferring_seconds;
+  double sum = group_seconds * (1 + returns);
+  for (const ModelPlan& model : models) sum += model.learning_seconds + (1 + returns) * model.inferring_seconds;
   return sum;
 }
 
@@ -199,6 +197,7 @@ DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, 
     plan.models.back().fit.seed = options.seed + i;
   }
   plan_groups(noisy, options, usual, plan);
+  if (plan.group_rounds > 0 && plan.models.front().nonlocal_rounds > 0) plan.returns = usual.returns;
   return plan;
 }
 

@@ -32,9 +32,11 @@ struct DenoisePlan {
   std::vector<ModelPlan> models;
   int group_rounds = 0;
   GroupOptions groups;
-  double group_noise = 0;                       ///< standard deviation that groups take
-  double group_seconds = 0;                     ///< guess
-  double std_factor = 1, std_disagreement = 0;  ///< see Spread in denoise.cpp
+  double group_noise = 0;    ///< standard deviation that groups take
+  double group_seconds = 0;  ///< guess
+  /// So often models come in again after the groups, with priors from patches that look alike in the groups' result,
+  /// and are averaged with that, as the pilot of further groups.
+  int returns = 0;
 
   double seconds() const;
 };
