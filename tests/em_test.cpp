@@ -213,7 +213,8 @@ TEST_P(Learning, DegenerateDataIsSurvived) {
       EXPECT_GT(result.state.rescues.floored_noise, 0);
     }
     if (GetParam().noise == NoiseType::full) {
-      const double smallest = Eigen::SelfAdjointEigenSolver<Matrix>(result.model().noise.covariance()).eigenvalues()[0];
+      const double smallest =
+          Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(result.model().noise.covariance()).eigenvalues()[0];
       EXPECT_GT(smallest, 1e-13 * result.model().noise.mean_variance());
     }
   }
@@ -228,6 +229,47 @@ TEST_P(Learning, DataOnALineIsSurvived) {
     expect_sane(result);
     EXPECT_GT(result.state.rescues.floored_noise, 0);
   }
+}
+
+ModelKnobs six_by_four() {
+  ModelKnobs knobs;
+  knobs.dimensions = 6;
+  knobs.latents = 4;
+  return knobs;
+}
+
+TEST(KnownNoise, IsHeldAndNotLearned) {
+  const Matrix data = random_data(random_model(six_by_four(), 81), 400, 82);
+  FitOptions options;
+  options.latents = 4;
+  options.inference = truncated(4, 4);
+  options.iterations = 12;
+  options.tolerance = 0;
+  options.known_noise = 0.7;
+  for (const Index batch : {0, 100}) {
+    options.batch = batch;
+    const FitResult result = fit(MatrixData(data), options);
+    EXPECT_NEAR(result.state.history.front().noise_std, 1.8 * 0.7, 1e-12) << "it starts higher";
+    EXPECT_NEAR(result.last().noise_std, 0.7, 1e-12);
+    options.known_noise = 0;
+    EXPECT_GT(std::abs(fit(MatrixData(data), options).last().noise_std - 0.7), 1e-3);
+    options.known_noise = 0.7;
+  }
+}
+
+TEST(KnownNoise, IsRefusedWhereItCannotBe) {
+  const Matrix data = random_data(random_model(six_by_four(), 81), 50, 82);
+  FitOptions options;
+  options.latents = 4;
+  options.known_noise = 0.7;
+  options.noise = NoiseType::diagonal;
+  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"known_noise is 0.7, but noise is diagonal"});
+  options.noise = NoiseType::scalar;
+  options.inference.method = Method::factored;
+  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"known_noise is 0.7", "factored method learns"});
+  options.inference.method = Method::truncated;
+  options.known_noise = -1;
+  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"known_noise is -1", "standard deviation"});
 }
 
 }  // namespace

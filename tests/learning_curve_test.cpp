@@ -92,6 +92,9 @@ TEST(LearningCurve, PicturesOnTheWayAreThoseOfShorterRuns) {
   options.latents = 12;
   options.iterations = 4;
   options.models = 1;
+  options.noise = NoiseSource::learned;
+  options.batch = 0;
+  options.nonlocal = options.groups = 0;
   const double noise = estimate_noise(noisy);
   const auto plan = [&](const DenoiseOptions& of) { return plan_denoising(noisy, of, {.std = noise}).models.front(); };
   for (const Method method : {Method::truncated, Method::factored}) {

@@ -124,6 +124,7 @@ TEST_F(Mpirun, Denoise) {
                  "--stride",     "2",
                  "--latents",    "16",
                  "--iterations", "3",
+                 "--batch",      "0",  // batches are others where ranks share them
                  "--threads",    "1"};
   };
   alone(denoise("alone"));

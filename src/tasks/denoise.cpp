@@ -74,20 +74,21 @@ void average_in(Picture& mean, const Picture& value, int count) {
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Scales posterior deviations so that they are of the size of the errors, of which Stein's identity tells the mean
-/// square without the truth: E|x - x^|^2 = E|y - x^|^2 - N v + 2 v div x^, and for a posterior mean v div x^ is the sum
-/// of the posterior variances. Models that miss texture leave it in y - x^; that then counts. It is not taken for less
-/// than the models say, because with weak noise their variances are the better guide.
-void calibrate(const Picture& noisy, double noise, const Picture& denoised, Picture& std) {
+/// Scales posterior deviations up to the size of the errors, of which Stein's identity tells the mean square without
+/// the truth: E|x - x^|^2 = E|y - x^|^2 - N v + 2 v div x^, and for a posterior mean v div x^ is the sum of the
+/// posterior variances. Models that miss texture leave it in y - x^, where it counts. But v is known with an error
+/// only, which is allowed for, and deviations are not scaled down, nor more than doubled.
+void calibrate(const Picture& noisy, const NoiseLevel& noise, const Picture& denoised, Picture& std) {
   double residual = 0, posterior = 0, pixels = 0;
   for (std::size_t c = 0; c < noisy.channels.size(); ++c) {
     residual += (noisy.channels[c] - denoised.channels[c]).squaredNorm();
     posterior += std.channels[c].squaredNorm();
     pixels += static_cast<double>(noisy.channels[c].size());
   }
-  const double square = residual - pixels * noise * noise + 2 * posterior;
-  if (!(posterior > 0) || !(square > posterior)) return;
-  for (Matrix& channel : std.channels) channel *= std::sqrt(square / posterior);
+  const double square = residual - pixels * noise.std * noise.std * (1 + 2 * noise.error) + 2 * posterior;
+  if (!(square > posterior)) return;
+  const double factor = std::sqrt(std::min(square / posterior, 4.0));
+  for (Matrix& channel : std.channels) channel *= factor;
 }
 
 /// What of the whole work is done, and what there is to show.
@@ -172,7 +173,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     result.picture = std::move(mean);
     filter();
   }
-  calibrate(noisy, plan.noise.std, result.picture, result.std);
+  calibrate(noisy, plan.noise, result.picture, result.std);
   result.seconds_grouping = seconds_since(start);
   result.picture.alpha = noisy.alpha;
   result.picture.metadata = noisy.metadata;

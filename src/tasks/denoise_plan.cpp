@@ -37,7 +37,7 @@ Preset preset(Quality quality) {
     case Quality::standard:
       return {512, 10, 5, 4, 60, 2, 100000, 2, 4, {-2, 0, 2}, 3, 0, members};
     case Quality::best:
-      return {1024, 10, 5, 6, 100, 3, 150000, 2, 4, {-2, 0, 2}, 2, 1, members};
+      return {1024, 10, 5, 6, 100, 3, 150000, 2, 2, {-2, 0, 2}, 2, 1, members};
   }
   return {};
 }

@@ -1,0 +1,192 @@
+// Block matching against brute force, the filter of groups against the formula in double, and what groups do to a
+// picture: the same whatever the threads and ranks, and better than the pilot.
+
+#include "tasks/patch_groups.h"
+
+#include <gsc/denoise.h>
+#include <gsc/metrics.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "expect_error.h"
+#include "tasks/block_matching.h"
+#include "tasks/denoise_plan.h"
+#include "tasks/group_filter.h"
+
+namespace gsc::test {
+namespace {
+
+Picture noise_picture(Index height, Index width, int channels, std::uint64_t seed) {
+  Picture flat;
+  flat.channels.assign(static_cast<std::size_t>(channels), Matrix::Constant(height, width, 100));
+  return add_noise(flat, 30, false, seed);
+}
+
+/// Stripes that bend, so that patches have others like them.
+Picture stripes(Index size, int channels = 1) {
+  Picture picture;
+  for (int c = 0; c < channels; ++c) {
+    Matrix pixels(size, size);
+    for (Index y = 0; y < size; ++y)
+      for (Index x = 0; x < size; ++x) {
+        const double bend = 6 * std::sin(static_cast<double>(y) / 20);
+        pixels(y, x) = 120 + 80 * std::tanh(3 * std::sin((static_cast<double>(x) + bend) / 3 + c));
+      }
+    picture.channels.push_back(pixels);
+  }
+  return picture;
+}
+
+double distance(const Picture& picture, Index patch, Index r, Index c, Index row, Index col) {
+  double sum = 0;
+  for (const Matrix& channel : picture.channels)
+    sum += (channel.block(r, c, patch, patch) - channel.block(row, col, patch, patch)).squaredNorm();
+  return sum;
+}
+
+TEST(BlockMatching, EqualsBruteForce) {
+  for (const int channels : {1, 3}) {
+    const Picture picture = noise_picture(31, 45, channels, 7);
+    const Planes planes(picture);
+    for (const Index patch : {1, 5, 8})
+      for (const auto& [row, col] : {std::pair<Index, Index>{0, 0}, {12, 20}, {31 - patch, 45 - patch}, {3, 36}}) {
+        constexpr Index reach = 9, most = 17;
+        std::vector<double> expected;
+        for (Index r = std::max<Index>(0, row - reach); r <= std::min(31 - patch, row + reach); ++r)
+          for (Index c = std::max<Index>(0, col - reach); c <= std::min(45 - patch, col + reach); ++c)
+            expected.push_back(distance(picture, patch, r, c, row, col));
+        std::sort(expected.begin(), expected.end());
+        std::vector<PatchMatch> matches(most);
+        const Index found = BlockMatcher(planes, patch, reach).find(row, col, most, matches.data());
+        ASSERT_EQ(found, std::min<Index>(most, static_cast<Index>(expected.size())));
+        EXPECT_EQ(matches[0].row, row);
+        EXPECT_EQ(matches[0].col, col);
+        for (Index k = 0; k < found; ++k) {
+          const PatchMatch& match = matches[static_cast<std::size_t>(k)];
+          EXPECT_NEAR(match.distance, expected[static_cast<std::size_t>(k)], 1e-4 * expected.back());
+          EXPECT_NEAR(match.distance, distance(picture, patch, match.row, match.col, row, col), 1e-4 * expected.back());
+        }
+      }
+  }
+}
+
+TEST(BlockMatching, FindsNoMoreThanThereAre) {
+  const Planes planes(noise_picture(6, 7, 1, 8));
+  std::vector<PatchMatch> matches(100);
+  EXPECT_EQ(BlockMatcher(planes, 5, 30).find(1, 2, 100, matches.data()), 6);
+  EXPECT_EQ(BlockMatcher(planes, 5, 1).find(0, 0, 100, matches.data()), 4);
+}
+
+TEST(Planes, ColoursThereAndBack) {
+  const Picture picture = noise_picture(5, 40, 3, 9);
+  const Planes planes(picture);
+  std::vector<Matrix> back(3, Matrix(5, 40));
+  double squares = 0;
+  for (Index p = 0; p < 3; ++p)
+    for (Index y = 0; y < 5; ++y)
+      for (Index x = 0; x < 40; ++x) {
+        back[static_cast<std::size_t>(p)](y, x) = planes.row(p, y)[x];
+        squares += std::pow(planes.row(p, y)[x], 2);
+      }
+  double expected = 0;
+  for (const Matrix& channel : picture.channels) expected += channel.squaredNorm();
+  EXPECT_NEAR(squares / expected, 1, 1e-6);
+  to_channels(back);
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_LT((back[c] - picture.channels[c]).cwiseAbs().maxCoeff(), 1e-4);
+}
+
+/// z = m + C (C + v I)^-1 (y - m), D x D, in double.
+TEST(GroupFilter, EqualsTheGaussianPosteriorMean) {
+  Random random(3);
+  std::normal_distribution<double> normal(0, 1);
+  for (const auto& [D, K] : {std::pair<Index, Index>{9, 2}, {16, 5}, {49, 16}, {64, 33}, {25, 60}})
+    for (const double noise : {2.0, 15.0, 50.0}) {
+      Matrix X(D, K), Y(D, K);
+      const Vector pattern = Vector::NullaryExpr(D, [&] { return 30 * normal(random); });
+      for (Index k = 0; k < K; ++k) {
+        const double amount = normal(random);
+        for (Index d = 0; d < D; ++d) {
+          X(d, k) = 100 + amount * pattern[d] + 5 * normal(random);
+          Y(d, k) = X(d, k) + noise * normal(random);
+        }
+      }
+      const Vector mean = X.rowwise().mean();
+      const Matrix centred = X.colwise() - mean;
+      const Matrix C = centred * centred.transpose() / static_cast<double>(K - 1);
+      Matrix S = C;
+      S.diagonal().array() += noise * noise;
+      const Matrix gains = S.llt().solve(C).transpose();
+      Matrix expected = gains * (Y.colwise() - mean);
+      expected.colwise() += mean;
+
+      GroupFilter filter(D, K);
+      for (Index k = 0; k < K; ++k)
+        for (Index d = 0; d < D; ++d) {
+          filter.pilot(d, k) = static_cast<float>(X(d, k));
+          filter.noisy(d, k) = static_cast<float>(Y(d, k));
+        }
+      const float squares = filter.run(K, static_cast<float>(noise * noise));
+      EXPECT_NEAR(squares, gains.squaredNorm(), 0.02 * gains.squaredNorm()) << D << ' ' << K << ' ' << noise;
+      for (Index k = 0; k < K; ++k)
+        for (Index d = 0; d < D; ++d) EXPECT_NEAR(filter.noisy(d, k), expected(d, k), 0.02 * noise) << D << ' ' << K;
+    }
+}
+
+TEST(GroupFilter, OneMemberIsThePilot) {
+  GroupFilter filter(4, 8);
+  for (Index d = 0; d < 4; ++d) {
+    filter.pilot(d, 0) = static_cast<float>(d);
+    filter.noisy(d, 0) = 50;
+  }
+  EXPECT_EQ(filter.run(1, 9), 0);
+  for (Index d = 0; d < 4; ++d) EXPECT_EQ(filter.noisy(d, 0), static_cast<float>(d));
+}
+
+class Groups : public ::testing::Test {
+ protected:
+  static GroupOptions options(int threads) {
+    GroupOptions options;
+    options.sizes = {{6, 16}, {8, 24}};
+    options.reach = 10;
+    options.threads = threads;
+    return options;
+  }
+  const Picture clean_ = stripes(72, 3);
+  const Picture noisy_ = add_noise(clean_, 25, false, 4);
+  const Picture pilot_ = smoothed(noisy_, 0.8);
+};
+
+TEST_F(Groups, AreBetterThanTheirPilotFromRoundToRound) {
+  const Picture once = filter_groups(noisy_, pilot_, 25, options(1));
+  const Picture twice = filter_groups(noisy_, once, 25, options(1));
+  EXPECT_GT(psnr(clean_, once, 255), psnr(clean_, pilot_, 255) + 1);
+  EXPECT_GT(psnr(clean_, twice, 255), psnr(clean_, once, 255));
+}
+
+TEST_F(Groups, SameBitsForAnyNumberOfThreads) {
+  const Picture one = filter_groups(noisy_, pilot_, 25, options(1));
+  for (const int threads : {2, 3, 7}) {
+    const Picture several = filter_groups(noisy_, pilot_, 25, options(threads));
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(one.channels[c], several.channels[c]) << threads;
+  }
+}
+
+TEST_F(Groups, SmallPicturesAndLargePatches) {
+  for (const Index size : {4, 5, 9}) {
+    const Picture small = noise_picture(size, size + 3, 1, 5);
+    EXPECT_TRUE(filter_groups(small, small, 30, options(1)).channels[0].allFinite()) << size;
+  }
+}
+
+TEST_F(Groups, StopWhenAsked) {
+  int calls = 0;
+  expect_error<Interrupted>([&] { filter_groups(noisy_, pilot_, 25, options(1), [&](double) { return ++calls < 3; }); },
+                            {"interrupted while denoising"});
+  EXPECT_LE(calls, 4);
+}
+
+}  // namespace
+}  // namespace gsc::test
