@@ -220,7 +220,7 @@ Rows make_table() {
       listed("iterations", kSeparate, kLearning).says("most EM iterations of each start").left_out("350"),
       listed("batch", kFit, kLearning),
       listed("polish", kFit, kLearning),
-      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("1024; factored: 0"),
+      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("4096; factored: 0"),
       listed("polish", kDenoise, kLearning, denoise, chosen, &O::polish),
       listed("tolerance", kFit | kSeparate | kCompare, kLearning),
       listed("noise-update", kFit, kLearning),

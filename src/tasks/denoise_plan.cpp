@@ -18,12 +18,12 @@ struct Member {
 /// What a quality stands for.
 struct Preset {
   Index latents, candidates, max_active;
-  int passes, full_iterations, models;
+  int passes, full_iterations, models;  ///< passes of stepwise EM; iterations of full EM
   Index train_patches;
   int nonlocal_rounds, group_rounds;
   std::vector<Index> group_larger;  ///< pixels added to the usual patch of groups, one for each size
   Index group_step;
-  int returns;
+  int returns;                  ///< DenoisePlan::returns
   std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
 };
 
@@ -33,11 +33,47 @@ Preset preset(Quality quality) {
   const std::vector<Member> members{{removed, 0}, {removed, 2}, {removed, -2}, {removed, 4}};
   switch (quality) {
     case Quality::fast:
-      return {256, 10, 5, 3, 20, 1, 60000, 0, 3, {-2, 0, 2}, 3, 0, members};
+      return {.latents = 256,
+              .candidates = 10,
+              .max_active = 5,
+              .passes = 3,
+              .full_iterations = 20,
+              .models = 1,
+              .train_patches = 60000,
+              .nonlocal_rounds = 0,
+              .group_rounds = 3,
+              .group_larger = {-2, 0, 2},
+              .group_step = 3,
+              .returns = 0,
+              .members = members};
     case Quality::standard:
-      return {512, 10, 5, 4, 60, 2, 100000, 2, 4, {-2, 0, 2}, 3, 0, members};
+      return {.latents = 512,
+              .candidates = 10,
+              .max_active = 5,
+              .passes = 4,
+              .full_iterations = 60,
+              .models = 2,
+              .train_patches = 100000,
+              .nonlocal_rounds = 2,
+              .group_rounds = 4,
+              .group_larger = {-2, 0, 2},
+              .group_step = 3,
+              .returns = 0,
+              .members = members};
     case Quality::best:
-      return {1024, 10, 5, 6, 100, 3, 150000, 2, 2, {-2, 0, 2}, 2, 1, members};
+      return {.latents = 1024,
+              .candidates = 10,
+              .max_active = 5,
+              .passes = 6,
+              .full_iterations = 100,
+              .models = 3,
+              .train_patches = 150000,
+              .nonlocal_rounds = 2,
+              .group_rounds = 2,
+              .group_larger = {-2, 0, 2},
+              .group_step = 2,
+              .returns = 1,
+              .members = members};
   }
   return {};
 }
