@@ -121,7 +121,8 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
   const InferenceOptions& inference = plan.fit.inference;
   const auto H = static_cast<double>(plan.fit.latents);
   const double D = static_cast<double>(plan.patch * plan.patch) * static_cast<double>(noisy.channels.size());
-  const auto all = static_cast<double>(noisy.height() * noisy.width() / (plan.stride * plan.stride));
+  const double all =
+      static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(plan.stride * plan.stride);
   const double states =
       inference.method == Method::factored ? 0 : state_count(inference.candidates, inference.max_active);
   const double patch = 4e-9 * states + 1.2e-10 * D * H + 3e-9 * H * static_cast<double>(inference.candidates);
@@ -207,7 +208,8 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
     const Index patch = std::clamp<Index>(usual_group_patch(noise_share) + larger, 1, smaller_side / 2);
     plan.groups.sizes.push_back({patch, group_members(patch)});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().members);
-    const auto references = static_cast<double>(noisy.height() * noisy.width() / (usual.group_step * usual.group_step));
+    const double references =
+        static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(usual.group_step * usual.group_step);
     const double search = static_cast<double>((2 * plan.groups.reach + 1) * (2 * plan.groups.reach + 1));
     const double group = 1.2e-10 * D * (search + 3 * K * K) + 1e-9 * K * D + 1e-10 * K * K * K + 5e-9 * search;
     plan.group_seconds += plan.group_rounds * references * group * static_cast<double>(noisy.channels.size()) /
