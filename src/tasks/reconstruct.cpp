@@ -95,7 +95,7 @@ class Reconstructor {
                 end = rows * (team.rank() + 1) / team.size();
     const double row_bytes =
         static_cast<double>(grid_columns() * (plan_.fit.inference.candidates * 14 + 8)) * (round > 0 ? 2 : 1);
-    const Index band = std::max<Index>(1, static_cast<Index>(most_bytes_ / row_bytes) - 2 * round * plan_.reach);
+    const Index band = std::max<Index>(1, static_cast<Index>(most_bytes_ / row_bytes) - Index{2} * round * plan_.reach);
     const bool whole = team.alone() && band >= rows;
     together(team, [&] {
       for (Index begin = mine; begin < end; begin += band) {
