@@ -124,7 +124,8 @@ TEST_F(Mpirun, Denoise) {
                  "--stride",     "2",
                  "--latents",    "16",
                  "--iterations", "3",
-                 "--batch",      "0",  // batches are others where ranks share them
+                 "--batch",      "0",       // batches are others where ranks share them
+                 "--precision",  "double",  // in single a few patches get other candidates when sums round otherwise
                  "--threads",    "1"};
   };
   alone(denoise("alone"));
@@ -136,8 +137,7 @@ TEST_F(Mpirun, Denoise) {
   const Picture one = read_picture(path("alone.png")), other = read_picture(path("ranks.png"));
   ASSERT_EQ(one.width(), other.width());
   EXPECT_LE((one.channels[0] - other.channels[0]).cwiseAbs().maxCoeff(), 1);
-  // In single precision a few patches get other candidates when sums are rounded otherwise.
-  EXPECT_LT(difference(read_picture(path("alone.tif")).channels[0], read_picture(path("ranks.tif")).channels[0]), 1e-2);
+  EXPECT_LT(difference(read_picture(path("alone.tif")).channels[0], read_picture(path("ranks.tif")).channels[0]), 1e-3);
 }
 
 TEST_F(Mpirun, SeveralPicturesAndOneThatFails) {
