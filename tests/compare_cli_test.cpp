@@ -135,7 +135,8 @@ TEST_F(CompareProgram, ModelsOnTheWayAreJudgedOnlyIfAskedFor) {
   EXPECT_EQ(result.out.find("as good as the other after"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("--curve"), std::string::npos) << result.out;
   EXPECT_EQ(read_file(file("page.html")).find("PSNR against seconds"), std::string::npos);
-  for (const Json& method : Json::parse(read_file(file("o.json")))["methods"]) {
+  const Json json = Json::parse(read_file(file("o.json")));
+  for (const Json& method : json["methods"]) {
     EXPECT_EQ(method["curve"].back()["quality"], method["psnr"]);
     EXPECT_TRUE(method["curve"][2]["quality"].is_null());
     EXPECT_TRUE(method["seconds_to_reach_others"].is_null());
