@@ -6,20 +6,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "checks.h"
 #include "run_program.h"
 
 namespace gsc::test {
 namespace {
 
 using Json = nlohmann::json;
-
-Picture checks(Index height, Index width) {
-  Picture picture;
-  picture.channels.push_back(Matrix::NullaryExpr(height, width, [](Index y, Index x) {
-    return (x / 6 + y / 10) % 2 == 0 ? 60.0 : 190.0 - static_cast<double>(x);
-  }));
-  return picture;
-}
 
 class CompareProgram : public ::testing::Test {
  protected:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "distributed_support.h"
+#include "effort.h"
 #include "expect_error.h"
 #include "factored_check.h"
 #include "inference_check.h"
@@ -71,7 +72,7 @@ TEST_P(SameModel, HoweverTheRowsAreShared) {
       options.noise = GetParam().noise;
       options.slab = GetParam().slab;
       const FitResult expected = fit(data, options);
-      for (const Layout& layout : every_layout(4)) {
+      for (const Layout& layout : every_layout(kSanitized ? 3 : 4)) {
         SCOPED_TRACE(::testing::Message() << layout << ", N=" << problem.points << ", init " << to_string(init));
         expect_same(expected.state, fit_in_team(layout, data, options));
         if (HasFailure()) return;

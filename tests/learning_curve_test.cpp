@@ -8,16 +8,10 @@
 
 #include <algorithm>
 
+#include "checks.h"
+
 namespace gsc::test {
 namespace {
-
-Picture checks(Index height, Index width) {
-  Picture picture;
-  picture.channels.push_back(Matrix::NullaryExpr(height, width, [](Index y, Index x) {
-    return (x / 6 + y / 10) % 2 == 0 ? 60.0 : 190.0 - static_cast<double>(x);
-  }));
-  return picture;
-}
 
 LearningCurve curve(const std::vector<double>& free_energies, const std::vector<std::optional<double>>& qualities) {
   LearningCurve result;
