@@ -128,7 +128,7 @@ TEST(Denoise, PlansAreToldInWords) {
   EXPECT_GT(plan.seconds(), 0);
   const std::string text = plan_text(plan);
   for (const char* part : {"2 models of patches 8 x 8 (512 latents, 4 passes), 10 x 10", "prior for every patch",
-                           "4 rounds of groups of 6 x 6, 8 x 8, 10 x 10"})
+                           "5 rounds of groups of 4 x 4, 6 x 6, 8 x 8, 10 x 10, 12 x 12"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   options.nonlocal = 1;
   options.stride = 2;

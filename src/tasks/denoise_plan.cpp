@@ -55,8 +55,8 @@ Preset preset(Quality quality) {
               .models = 2,
               .train_patches = 100000,
               .nonlocal_rounds = 2,
-              .group_rounds = 4,
-              .group_larger = {-2, 0, 2},
+              .group_rounds = 5,
+              .group_larger = {-4, -2, 0, 2, 4},
               .group_step = 3,
               .returns = 0,
               .members = members};
@@ -69,9 +69,9 @@ Preset preset(Quality quality) {
               .models = 3,
               .train_patches = 150000,
               .nonlocal_rounds = 2,
-              .group_rounds = 2,
-              .group_larger = {-2, 0, 2},
-              .group_step = 2,
+              .group_rounds = 6,
+              .group_larger = {-5, -3, -1, 1, 3, 5},
+              .group_step = 3,
               .returns = 1,
               .members = members};
   }
@@ -205,7 +205,7 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
   plan.groups.sizes.clear();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   for (const Index larger : usual.group_larger) {
-    const Index patch = std::clamp<Index>(usual_group_patch(noise_share) + larger, 1, smaller_side / 2);
+    const Index patch = std::clamp<Index>(usual_group_patch(noise_share) + larger, kSmallestPatch, smaller_side / 2);
     plan.groups.sizes.push_back({patch, group_members(patch)});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().members);
     const double references =
