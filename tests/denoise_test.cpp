@@ -136,6 +136,19 @@ TEST(Denoise, PlansAreToldInWords) {
                            {"nonlocal is 1", "truncated method, stride 1"});
 }
 
+TEST(Denoise, RoundsOfGroupsButTheFirstAreAveraged) {
+  const Picture noisy = add_noise(texture(64), 25, false, 15);
+  DenoisePlan plan = plan_denoising(noisy, small_options(), measure_noise(noisy));
+  const auto after = [&](int rounds) {
+    plan.group_rounds = rounds;
+    return denoise_as_planned(noisy, plan).picture;
+  };
+  const Picture second = after(2), third = filter_groups(noisy, second, plan.group_noise, plan.groups);
+  const Matrix mean = 0.5 * (second.channels[0] + third.channels[0]);
+  EXPECT_LT((after(3).channels[0] - mean).cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_GT((third.channels[0] - mean).cwiseAbs().maxCoeff(), 0.01);
+}
+
 TEST(Denoise, WhatThereIsSoFarCanBeTaken) {
   const Picture clean = texture(64), noisy = add_noise(clean, 25, false, 14);
   Picture best;
