@@ -154,15 +154,15 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     result.learned.push_back(std::move(learned));
   }
   const auto start = Clock::now();
-  // Every round smooths a little more: too much for texture before it is enough for skies. So rounds are averaged; the
-  // first, which has most of the models' errors left, is not.
+  // Every round smooths a little more: too much for texture before it is enough for skies. So rounds are averaged where
+  // there are more than three; the first, which has most of the models' errors left, is not.
   const auto filter = [&] {
     Picture pilot = result.picture;
     for (int round = 1; round <= plan.group_rounds; ++round) {
       work.begin(plan.group_seconds / plan.group_rounds);
       ++work.now.group_round;
       pilot = filter_groups(noisy, pilot, plan.group_noise, plan.groups, go_on);
-      if (round <= 2)
+      if (round <= 2 || plan.group_rounds <= 3)
         result.picture = pilot;
       else
         average_in(result.picture, pilot, round - 1);
