@@ -10,6 +10,7 @@
 
 #include "expect_error.h"
 #include "tasks/denoise_plan.h"
+#include "tasks/deviation.h"
 #include "tasks/reconstruct.h"
 
 namespace gsc::test {
@@ -128,7 +129,7 @@ TEST(Denoise, PlansAreToldInWords) {
   EXPECT_GT(plan.seconds(), 0);
   const std::string text = plan_text(plan);
   for (const char* part : {"2 models of patches 8 x 8 (512 latents, 4 passes), 10 x 10", "prior for every patch",
-                           "5 rounds of groups of 4 x 4, 6 x 6, 8 x 8, 10 x 10, 12 x 12"})
+                           "5 rounds of groups of 3 x 3, 5 x 5, 7 x 7, 9 x 9, 11 x 11"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   options.nonlocal = 1;
   options.stride = 2;
@@ -196,20 +197,63 @@ TEST(Denoise, ColourAlphaAndAveragedModels) {
 }
 
 TEST(Denoise, UncertaintyIsOfTheRightSize) {
-  const Picture clean = texture(96), noisy = add_noise(clean, 25, false, 4);
-  DenoiseOptions options = small_options();
-  options.latents = 128;
-  const Denoised denoised = denoise(noisy, options);
-  const Matrix error = (denoised.picture.channels[0] - clean.channels[0]).cwiseAbs();
-  const Matrix& std = denoised.std.channels[0];
-  EXPECT_GT(std.minCoeff(), 0);
-  const double inside = (error.array() < 2 * std.array()).cast<double>().mean();
-  const double rms = std::sqrt(error.squaredNorm() / static_cast<double>(error.size()));
-  std::cout << "within two standard deviations: " << inside << ", mean std " << std.mean() << ", rms error " << rms
-            << '\n';
-  EXPECT_GT(inside, 0.9);
-  EXPECT_GT(std.mean() / rms, 0.6);
-  EXPECT_LT(std.mean() / rms, 2);
+  for (const Picture& clean : {texture(96), drawing(96)}) {
+    const Picture noisy = add_noise(clean, 25, false, 4);
+    DenoiseOptions options = small_options();
+    options.latents = 128;
+    const Denoised denoised = denoise(noisy, options);
+    const Matrix error = (denoised.picture.channels[0] - clean.channels[0]).cwiseAbs();
+    const Matrix& std = denoised.std.channels[0];
+    EXPECT_GT(std.minCoeff(), 0);
+    const double inside = (error.array() < 2 * std.array()).cast<double>().mean();
+    const double rms = std::sqrt(error.squaredNorm() / static_cast<double>(error.size()));
+    std::cout << "within two standard deviations: " << inside << ", mean std " << std.mean() << ", rms error " << rms
+              << '\n';
+    EXPECT_GT(inside, 0.9);
+    EXPECT_GT(std.mean() / rms, 0.6);
+    EXPECT_LT(std.mean() / rms, 2);
+  }
+}
+
+TEST(Deviation, IsTheCubeRootOfWhatKnowsOfErrors) {
+  Random random(21);
+  std::uniform_real_distribution<double> shade(0.5, 9);
+  const auto some = [&] {
+    Picture picture;
+    for (int c = 0; c < 3; ++c) picture.channels.push_back(Matrix::NullaryExpr(20, 25, [&] { return shade(random); }));
+    return picture;
+  };
+  const Picture models = some(), disagreement = some(), sizes = smoothed(disagreement, 2);
+  Picture std = models;
+  combine_deviations(7, disagreement, std);
+  for (std::size_t c = 0; c < 3; ++c)
+    for (Index i = 0; i < 20 * 25; ++i) {
+      const double m = models.channels[c].data()[i], v = std.channels[c].data()[i] * std.channels[c].data()[i];
+      EXPECT_NEAR(v * v * v, std::pow(kDeviationScale, 3) * 49 * m * m * sizes.channels[c].data()[i], 1e-9 * v * v * v);
+    }
+  Picture nowhere = models;
+  for (Matrix& channel : nowhere.channels) channel.setZero();
+  std = models;
+  combine_deviations(7, nowhere, std);
+  EXPECT_GT(std.channels[0].minCoeff(), 0) << "sizes that agree are not proof";
+}
+
+TEST(Deviation, ModelsAreScaledToWhatTheResidualSays) {
+  // y - x^ has variance 100 where the noise has 64: 36 were missed, and twice 25 of noise are in the result.
+  Picture noisy, denoised, std;
+  Random random(22);
+  std::normal_distribution<double> normal(0, 10);
+  noisy.channels.push_back(Matrix::NullaryExpr(200, 200, [&] { return normal(random); }));
+  denoised.channels.push_back(Matrix::Zero(200, 200));
+  std.channels.push_back(Matrix::Constant(200, 200, 5));
+  scale_to_residual(noisy, {8, 0, false, {}}, denoised, std);
+  EXPECT_NEAR(std.channels[0](0, 0), std::sqrt(100 - 64 + 2 * 25), 0.15);
+  std.channels[0].setConstant(1);
+  scale_to_residual(noisy, {8, 0, false, {}}, denoised, std);
+  EXPECT_NEAR(std.channels[0](0, 0), 2, 1e-12) << "no more than doubled";
+  std.channels[0].setConstant(50);
+  scale_to_residual(noisy, {100, 0, false, {}}, denoised, std);
+  EXPECT_EQ(std.channels[0](0, 0), 50) << "not scaled down";
 }
 
 TEST(Denoise, SameSeedSameBits) {

@@ -156,6 +156,15 @@ TEST(NoiseLevel, TinyPictures) {
   EXPECT_TRUE(measure_noise(Picture{}).uncertain);
 }
 
+TEST(NoiseLevel, ADrawingOfTwoValuesHasNone) {
+  Picture picture;
+  picture.channels.push_back(
+      Matrix::NullaryExpr(64, 64, [](Index y, Index x) { return y / 16 % 2 == x / 16 % 2 ? 255.0 : 0.0; }));
+  EXPECT_EQ(measure_noise(picture).std, 0) << "what arithmetic leaves is no noise";
+  picture.channels[0].array() += 1e-5 * Matrix::Random(64, 64).array();
+  EXPECT_GT(measure_noise(picture).std, 1e-6) << "but little noise is";
+}
+
 TEST(NoiseLevel, PixelsThatAreNotFiniteAreLeftOut) {
   Picture noisy = add_noise(drawn(128, 128, landscape), 10, false, 12);
   noisy.depth = PixelDepth::real32;

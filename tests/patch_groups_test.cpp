@@ -174,6 +174,26 @@ TEST_F(Groups, SameBitsForAnyNumberOfThreads) {
   }
 }
 
+TEST_F(Groups, DisagreementIsTheVarianceOfTheSizes) {
+  GroupOptions all = options(1), one = all;
+  all.sizes = {{4, 16}, {6, 16}, {8, 24}};
+  Picture disagreement;
+  const Picture mean = filter_groups(noisy_, pilot_, 25, all, {}, &disagreement);
+  EXPECT_EQ(mean.channels[0], filter_groups(noisy_, pilot_, 25, all).channels[0]) << "asking changes nothing";
+  std::vector<Picture> parts;
+  for (const GroupSize& size : all.sizes) {
+    one.sizes = {size};
+    parts.push_back(filter_groups(noisy_, pilot_, 25, one));
+  }
+  for (std::size_t c = 0; c < 3; ++c) {
+    const Matrix expected_mean = (parts[0].channels[c] + parts[1].channels[c] + parts[2].channels[c]) / 3;
+    Matrix expected = Matrix::Zero(expected_mean.rows(), expected_mean.cols());
+    for (const Picture& part : parts) expected += (part.channels[c] - expected_mean).cwiseAbs2() / 3;
+    EXPECT_LT((mean.channels[c] - expected_mean).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_LT((disagreement.channels[c] - expected).cwiseAbs().maxCoeff(), 1e-9);
+  }
+}
+
 TEST_F(Groups, SmallPicturesAndLargePatches) {
   for (const Index size : {4, 5, 9}) {
     const Picture small = noise_picture(size, size + 3, 1, 5);

@@ -9,6 +9,7 @@
 
 #include "math/numeric_scope.h"
 #include "tasks/denoise_plan.h"
+#include "tasks/deviation.h"
 #include "tasks/patches.h"
 #include "tasks/reconstruct.h"
 
@@ -74,23 +75,6 @@ void average_in(Picture& mean, const Picture& value, int count) {
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Scales posterior deviations up to the size of the errors, of which Stein's identity tells the mean square without
-/// the truth: E|x - x^|^2 = E|y - x^|^2 - N v + 2 v div x^, and for a posterior mean v div x^ is the sum of the
-/// posterior variances. Models that miss texture leave it in y - x^, where it counts. But v is known with an error
-/// only, which is allowed for, and deviations are not scaled down, nor more than doubled.
-void calibrate(const Picture& noisy, const NoiseLevel& noise, const Picture& denoised, Picture& std) {
-  double residual = 0, posterior = 0, pixels = 0;
-  for (std::size_t c = 0; c < noisy.channels.size(); ++c) {
-    residual += (noisy.channels[c] - denoised.channels[c]).squaredNorm();
-    posterior += std.channels[c].squaredNorm();
-    pixels += static_cast<double>(noisy.channels[c].size());
-  }
-  const double square = residual - pixels * noise.std * noise.std * (1 + 2 * noise.error) + 2 * posterior;
-  if (!(square > posterior)) return;
-  const double factor = std::sqrt(std::min(square / posterior, 4.0));
-  for (Matrix& channel : std.channels) channel *= factor;
-}
-
 /// What of the whole work is done, and what there is to show.
 class Work {
  public:
@@ -153,23 +137,26 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     learned.fit.state.method.columns.clear();  // as large as the data
     result.learned.push_back(std::move(learned));
   }
+  scale_to_residual(noisy, plan.noise, result.picture, result.std);
   const auto start = Clock::now();
+  Picture disagreement;
   // Every round smooths a little more: too much for texture before it is enough for skies. So rounds are averaged where
   // there are more than three; the first, which has most of the models' errors left, is not.
-  const auto filter = [&] {
+  const auto filter = [&](bool last) {
     Picture pilot = result.picture;
     for (int round = 1; round <= plan.group_rounds; ++round) {
       work.begin(plan.group_seconds / plan.group_rounds);
       ++work.now.group_round;
-      pilot = filter_groups(noisy, pilot, plan.group_noise, plan.groups, go_on);
+      pilot = filter_groups(noisy, pilot, plan.group_noise, plan.groups, go_on,
+                            last && round == plan.group_rounds ? &disagreement : nullptr);
       if (round <= 2 || plan.group_rounds <= 3)
         result.picture = pilot;
       else
         average_in(result.picture, pilot, round - 1);
     }
   };
-  filter();
-  for (int i = 0; i < plan.returns; ++i) {
+  filter(plan.returns == 0);
+  for (int i = 1; i <= plan.returns; ++i) {
     Picture mean = result.picture;
     int count = 1;
     for (std::size_t m = 0; m < plan.models.size(); ++m) {
@@ -178,9 +165,10 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
       average_in(mean, reconstruct(noisy, model, plan.models[m], go_on, &result.picture).picture, ++count);
     }
     result.picture = std::move(mean);
-    filter();
+    filter(i == plan.returns);
   }
-  calibrate(noisy, plan.noise, result.picture, result.std);
+  if (plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
+    combine_deviations(plan.group_noise, disagreement, result.std);
   result.seconds_grouping = seconds_since(start);
   result.picture.alpha = noisy.alpha;
   result.picture.metadata = noisy.metadata;

@@ -22,7 +22,7 @@ struct Preset {
   Index train_patches;
   int nonlocal_rounds, group_rounds;
   std::vector<Index> group_larger;  ///< pixels added to the usual patch of groups, one for each size
-  Index group_step;
+  Index group_step, group_reach;
   int returns;                  ///< DenoisePlan::returns
   std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
 };
@@ -42,8 +42,9 @@ Preset preset(Quality quality) {
               .train_patches = 60000,
               .nonlocal_rounds = 0,
               .group_rounds = 3,
-              .group_larger = {-2, 0, 2},
+              .group_larger = {-4, -1, 2},
               .group_step = 3,
+              .group_reach = 20,
               .returns = 0,
               .members = members};
     case Quality::standard:
@@ -56,29 +57,31 @@ Preset preset(Quality quality) {
               .train_patches = 100000,
               .nonlocal_rounds = 2,
               .group_rounds = 5,
-              .group_larger = {-4, -2, 0, 2, 4},
+              .group_larger = {-5, -3, -1, 1, 3},
               .group_step = 3,
+              .group_reach = 24,
               .returns = 0,
               .members = members};
     case Quality::best:
-      return {.latents = 1024,
+      return {.latents = 512,
               .candidates = 10,
               .max_active = 5,
-              .passes = 6,
+              .passes = 4,
               .full_iterations = 100,
               .models = 3,
               .train_patches = 150000,
               .nonlocal_rounds = 2,
               .group_rounds = 6,
-              .group_larger = {-5, -3, -1, 1, 3, 5},
+              .group_larger = {-6, -5, -4, -3, -1, 1, 3},
               .group_step = 3,
+              .group_reach = 32,
               .returns = 1,
               .members = members};
   }
   return {};
 }
 
-constexpr Index kSmallestPatch = 2;
+constexpr Index kSmallestPatch = 2, kSmallestGroupPatch = 3;
 /// Of the range of the picture, as a standard deviation.
 constexpr double kMediumNoise = 0.08, kStrongNoise = 0.13;
 /// Of the noise: what inference and groups take it for.
@@ -91,7 +94,7 @@ Index usual_group_patch(double noise_share) {
   return noise_share > kStrongNoise ? 10 : noise_share > kMediumNoise ? 8 : 7;
 }
 /// Members of a group: more for larger patches, whose covariance has more directions.
-Index group_members(Index patch) { return std::max<Index>(24, patch * 4); }
+Index group_members(Index patch) { return std::max<Index>(24, patch * 3); }
 
 std::string size_text(const Picture& picture) {
   return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
@@ -199,13 +202,15 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
   plan.group_rounds = options.groups.value_or(usual.group_rounds);
   plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
   plan.groups.step = usual.group_step;
-  plan.groups.reach = 15;
+  plan.groups.reach = usual.group_reach;
   plan.groups.threads = options.threads;
   plan.groups.team = options.sharing.team->alone() ? nullptr : options.sharing.team;
   plan.groups.sizes.clear();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   for (const Index larger : usual.group_larger) {
-    const Index patch = std::clamp<Index>(usual_group_patch(noise_share) + larger, kSmallestPatch, smaller_side / 2);
+    const Index patch = std::min(std::max(usual_group_patch(noise_share) + larger, kSmallestGroupPatch),
+                                 std::max(smaller_side / 2, kSmallestPatch));
+    if (!plan.groups.sizes.empty() && plan.groups.sizes.back().patch == patch) continue;
     plan.groups.sizes.push_back({patch, group_members(patch)});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().members);
     const double references =

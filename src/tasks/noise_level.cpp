@@ -40,8 +40,9 @@ constexpr double kNormalQuantile = 0.8416;     ///< of probability 0.8
 constexpr double kSmallShare = 0.1;            ///< of smooth blocks: below it, many of them are so by chance
 constexpr double kLargeError = 0.05;           ///< what is uncertain has at least this
 constexpr Index kFewest = 40;                  ///< smooth blocks that are asked for in any but the smallest pictures
-constexpr Index kOthers = 3;                   ///< times as many blocks, the next ones by S, give b_k
-constexpr double kMostLeftOver = 1;            ///< beta: a smooth block has at most half of the others' texture
+constexpr double kRounding = 1e-9;   ///< of the strongest block: what arithmetic leaves where there is no noise
+constexpr Index kOthers = 3;         ///< times as many blocks, the next ones by S, give b_k
+constexpr double kMostLeftOver = 1;  ///< beta: a smooth block has at most half of the others' texture
 
 /// What is known of each block, over all channels.
 struct Blocks {
@@ -277,6 +278,9 @@ NoiseLevel measure_noise(const Picture& picture) {
     if (within) measured = *within;
   }
   NoiseLevel level{std::sqrt(measured.variance), measured.error, false, {}};
+  double most = 0;
+  for (const Index block : finite) most = std::max(most, blocks.coarse[block]);
+  if (level.std < kRounding * std::sqrt(most)) level.std = 0;
   if (blocks.error(static_cast<double>(blocks.count())) > kLargeError)
     level.why = "the picture is too small";
   else if (clipped)

@@ -151,15 +151,29 @@ void filter_bands(const Grouping& groups, const GroupSize& size, Index begin, In
   if (stopped) throw Interrupted("interrupted while denoising");
 }
 
+/// The same size and depth, all zero.
+Picture blank(const Picture& like) {
+  Picture result;
+  result.channels.assign(like.channels.size(), Matrix::Zero(like.height(), like.width()));
+  result.depth = like.depth;
+  return result;
+}
+
+/// The count-th value of every pixel goes into the mean and, unless null, the variance of all so far (Welford 1962).
+void average_in(const Matrix& value, double count, Matrix& mean, Matrix* variance) {
+  if (variance != nullptr) *variance = (*variance + (value - mean).cwiseAbs2() / count) * ((count - 1) / count);
+  mean += (value - mean) / count;
+}
+
 }  // namespace
 
 Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, const GroupOptions& options,
-                      const std::function<bool(double)>& go_on) {
+                      const std::function<bool(double)>& go_on, Picture* disagreement) {
   const NumericScope scope;
   const Planes noisy_planes(noisy), pilot_planes(pilot);
   const Index smaller_side = std::min(noisy.height(), noisy.width());
-  Picture result = noisy;
-  for (Matrix& channel : result.channels) channel.setZero();
+  Picture result = blank(noisy);
+  if (disagreement != nullptr) *disagreement = blank(noisy);
   const auto sizes = static_cast<double>(options.sizes.size());
   double done = 0;
   for (GroupSize size : options.sizes) {
@@ -183,11 +197,13 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
     } else {
       filter();
     }
-    for (std::size_t p = 0; p < total.sums.size(); ++p)
-      result.channels[p] += total.sums[p].cwiseQuotient(total.weights[p]) / sizes;
+    for (std::size_t p = 0; p < total.sums.size(); ++p) total.sums[p].array() /= total.weights[p].array();
+    to_channels(total.sums);
     done += 1;
+    for (std::size_t c = 0; c < total.sums.size(); ++c)
+      average_in(total.sums[c], done, result.channels[c],
+                 disagreement != nullptr ? &disagreement->channels[c] : nullptr);
   }
-  to_channels(result.channels);
   return result;
 }
 

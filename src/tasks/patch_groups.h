@@ -27,8 +27,8 @@ struct GroupOptions {
 
 /// One round. `noise`: standard deviation. The pilot's patches say which are alike, and their mean and covariance. Sums
 /// are made in an order that does not depend on threads. Calls go_on(share done) now and then; throws Interrupted if
-/// that returns false.
+/// that returns false. `disagreement`, where it is asked for, becomes the variance of the results of the sizes.
 Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, const GroupOptions& options,
-                      const std::function<bool(double)>& go_on = {});
+                      const std::function<bool(double)>& go_on = {}, Picture* disagreement = nullptr);
 
 }  // namespace gsc

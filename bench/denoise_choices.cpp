@@ -1,0 +1,208 @@
+// What the choices of denoising are worth: PSNR of one choice changed at a time, the rest as --quality standard has it.
+//
+//   gsc_bench_choices groups|models SIGMA PICTURE...      noise of seed 1 is added; means over the pictures come last
+//
+// groups: sizes, members, reach, noise taken and rounds of the groups, all on the same models. models: one model alone,
+// without groups: size of the patches, latents, passes, where learning starts.
+
+#include <fmt/format.h>
+#include <gsc/denoise.h>
+#include <gsc/metrics.h>
+#include <gsc/picture_files.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "tasks/denoise_plan.h"
+#include "tasks/patches.h"
+#include "tasks/reconstruct.h"
+
+namespace gsc {
+namespace {
+
+struct Problem {
+  Picture clean, noisy;
+  DenoisePlan plan;
+};
+
+struct Choice {
+  std::string name;
+  std::function<Picture(const Problem&)> denoise;
+};
+
+/// Sizes are differences to the usual one, as in the plan.
+using ChangeGroups = std::function<void(DenoisePlan&)>;
+
+void set_sizes(DenoisePlan& plan, std::vector<Index> larger, Index members_per_pixel) {
+  const Index middle = plan.groups.sizes[plan.groups.sizes.size() / 2].patch + 1;
+  plan.groups.sizes.clear();
+  for (const Index more : larger) {
+    const Index patch = std::max<Index>(3, middle + more);
+    plan.groups.sizes.push_back({patch, std::max<Index>(24, members_per_pixel * patch)});
+  }
+}
+
+/// As denoise() does it: rounds from the second on are averaged where there are more than three.
+Picture filter_rounds(const Problem& problem, const Picture& models, const DenoisePlan& plan) {
+  Picture pilot = models, mean = models;
+  for (int round = 1; round <= plan.group_rounds; ++round) {
+    pilot = filter_groups(problem.noisy, pilot, plan.group_noise, plan.groups);
+    if (round <= 2 || plan.group_rounds <= 3)
+      mean = pilot;
+    else
+      for (std::size_t c = 0; c < mean.channels.size(); ++c)
+        mean.channels[c] += (pilot.channels[c] - mean.channels[c]) / (round - 1.0);
+  }
+  return mean;
+}
+
+/// All choices share the models of a picture, which are learned when the first of them asks.
+std::vector<Choice> group_choices() {
+  const std::vector<std::pair<std::string, ChangeGroups>> changes{
+      {"as standard", [](DenoisePlan&) {}},
+      {"sizes -4 .. 4",
+       [](DenoisePlan& p) {
+         set_sizes(p, {-4, -2, 0, 2, 4}, 3);
+       }},
+      {"sizes -4, -1, 2",
+       [](DenoisePlan& p) {
+         set_sizes(p, {-4, -1, 2}, 3);
+       }},
+      {"sizes of best",
+       [](DenoisePlan& p) {
+         set_sizes(p, {-6, -5, -4, -3, -1, 1, 3}, 3);
+       }},
+      {"4 p members",
+       [](DenoisePlan& p) {
+         set_sizes(p, {-5, -3, -1, 1, 3}, 4);
+       }},
+      {"2 p members",
+       [](DenoisePlan& p) {
+         set_sizes(p, {-5, -3, -1, 1, 3}, 2);
+       }},
+      {"reach 15", [](DenoisePlan& p) { p.groups.reach = 15; }},
+      {"reach 32", [](DenoisePlan& p) { p.groups.reach = 32; }},
+      {"step 2", [](DenoisePlan& p) { p.groups.step = 2; }},
+      {"noise x 0.85 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.85 / 0.9; }},
+      {"noise x 0.95 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.95 / 0.9; }},
+      {"3 rounds", [](DenoisePlan& p) { p.group_rounds = 3; }},
+      {"7 rounds", [](DenoisePlan& p) { p.group_rounds = 7; }}};
+  const auto models = std::make_shared<std::pair<const Problem*, Picture>>();
+  std::vector<Choice> choices;
+  for (const auto& [name, change] : changes)
+    choices.push_back({name, [change, models](const Problem& problem) {
+                         if (models->first != &problem) {
+                           DenoisePlan plan = problem.plan;
+                           plan.group_rounds = 0;
+                           *models = {&problem, denoise_as_planned(problem.noisy, plan).picture};
+                         }
+                         DenoisePlan plan = problem.plan;
+                         change(plan);
+                         return filter_rounds(problem, models->second, plan);
+                       }});
+  return choices;
+}
+
+Picture with_options(const Problem& problem, const std::function<void(DenoiseOptions&)>& change) {
+  DenoiseOptions options;
+  options.models = 1;
+  options.groups = 0;
+  change(options);
+  return denoise(problem.noisy, options).picture;
+}
+
+/// Learning starts from products of cosines, as many as there are latents: up to 22 x 22 frequencies for 512.
+Picture from_cosines(const Problem& problem) {
+  const ModelPlan& plan = problem.plan.models.front();
+  const PatchData data(problem.noisy, grid_positions(problem.noisy.height(), problem.noisy.width(), plan.patch, 1),
+                       true);
+  Random random(1);
+  Model start =
+      initial_model(data, summarize(data), plan.fit.latents, NoiseType::scalar, SlabType::diagonal, Init::data, random);
+  const auto frequencies = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(plan.fit.latents + 1))));
+  for (Index h = 0; h < plan.fit.latents; ++h) {
+    const Index u = (h + 1) / frequencies, v = (h + 1) % frequencies;
+    const auto wave = [&](Index k, Index i) {
+      return std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(i) + 0.5) /
+                      static_cast<double>(frequencies));
+    };
+    Vector column(data.cols());
+    for (Index i = 0; i < data.cols(); ++i) column[i] = wave(u, i / plan.patch) * wave(v, i % plan.patch);
+    column.array() -= column.mean();
+    start.W.col(h) = column * problem.plan.noise.std;
+  }
+  start.noise = Noise::scalar(4 * std::pow(problem.plan.noise.std, 2), data.cols());
+  return reconstruct(problem.noisy, fit(data, plan.fit, nullptr, start).model(), plan).picture;
+}
+
+std::vector<Choice> model_choices() {
+  const auto choice = [](std::string name, std::function<void(DenoiseOptions&)> change) {
+    return Choice{std::move(name), [change](const Problem& problem) { return with_options(problem, change); }};
+  };
+  std::vector<Choice> choices{choice("as standard", [](DenoiseOptions&) {})};
+  for (const Index patch : {6, 8, 10, 12, 14})
+    choices.push_back(choice(fmt::format("patches {0} x {0}", patch), [=](DenoiseOptions& o) { o.patch = patch; }));
+  for (const Index latents : {128, 256, 768})
+    choices.push_back(choice(fmt::format("{} latents", latents), [=](DenoiseOptions& o) { o.latents = latents; }));
+  for (const int passes : {2, 8})
+    choices.push_back(choice(fmt::format("{} passes", passes), [=](DenoiseOptions& o) { o.iterations = passes; }));
+  choices.push_back(choice("start: noisy patches", [](DenoiseOptions& o) { o.init = Init::data; }));
+  choices.push_back(choice("start: random", [](DenoiseOptions& o) { o.init = Init::random; }));
+  choices.push_back({"start: cosines", from_cosines});
+  choices.push_back(choice("no own priors", [](DenoiseOptions& o) { o.nonlocal = 0; }));
+  choices.push_back(choice("own priors, 1 round", [](DenoiseOptions& o) { o.nonlocal = 1; }));
+  choices.push_back(choice("means kept", [](DenoiseOptions& o) { o.patch_mean = PatchMean::keep; }));
+  return choices;
+}
+
+void print_choices(const std::vector<Choice>& choices, double sigma, const std::vector<std::string>& pictures) {
+  std::vector<Problem> problems;
+  fmt::print("sigma {}: PSNR in dB, against the first row; mean seconds\n{:<22}", sigma, "");
+  for (const std::string& path : pictures) {
+    Problem& problem = problems.emplace_back();
+    problem.clean = read_picture(path);
+    problem.noisy = add_noise(problem.clean, sigma * problem.clean.peak() / 255, false, 1);
+    problem.plan = plan_denoising(problem.noisy, {}, measure_noise(problem.noisy));
+    fmt::print(" {:>14}", std::filesystem::path(path).stem().string());
+  }
+  fmt::print(" {:>14} {:>8}\n", "mean", "seconds");
+  std::vector<std::vector<double>> psnrs(choices.size()), seconds(choices.size());
+  for (const Problem& problem : problems)
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      psnrs[i].push_back(psnr(problem.clean, choices[i].denoise(problem), problem.clean.peak()));
+      seconds[i].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+  const auto mean = [](const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += value / static_cast<double>(values.size());
+    return sum;
+  };
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    fmt::print("{:<22}", choices[i].name);
+    for (std::size_t p = 0; p < problems.size(); ++p)
+      fmt::print(" {:6.2f} {:+7.3f}", psnrs[i][p], psnrs[i][p] - psnrs[0][p]);
+    fmt::print(" {:6.2f} {:+7.3f} {:8.1f}\n", mean(psnrs[i]), mean(psnrs[i]) - mean(psnrs[0]), mean(seconds[i]));
+  }
+}
+
+}  // namespace
+}  // namespace gsc
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() < 3 || (words[0] != "groups" && words[0] != "models")) {
+    fmt::print(stderr, "usage: gsc_bench_choices groups|models SIGMA PICTURE...\n");
+    return 2;
+  }
+  gsc::print_choices(words[0] == "groups" ? gsc::group_choices() : gsc::model_choices(), std::atof(words[1].c_str()),
+                     {words.begin() + 2, words.end()});
+}
