@@ -59,7 +59,7 @@ def text_of(name: str, value: Any) -> str:
 
 def value_of(option: str, text: str) -> Any:
     """The other way: the text of an option as a value of its parameter."""
-    if text == LEFT_OUT.get(option):
+    if option in LEFT_OUT and text in (LEFT_OUT[option], "0.0"):
         return None
     kind = OPTIONS[option]["kind"]
     if kind == "integer":
