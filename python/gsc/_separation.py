@@ -154,7 +154,7 @@ class SpikeSlabSeparation(ModelEstimator):
 
     def _separate(self, X: Any) -> Any:
         with unchanged_on_failure(self):
-            X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+            X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2, ensure_min_features=2)
             if not isinstance(self.n_init, (int, np.integer)) or self.n_init < 1:
                 raise UsageError(f"n_init is {self.n_init!r}; it must be a whole number, at least 1")
             n_components = X.shape[1] if self.n_components is None else self.n_components

@@ -25,7 +25,7 @@ def X(bars):
 
 @pytest.fixture(scope="session")
 def coding(X):
-    return SpikeSlabCoding(10, n_candidates=5, max_active=4, random_state=1, n_jobs=1).fit(X)
+    return SpikeSlabCoding(10, n_candidates=5, max_active=4, tol=1e-4, random_state=1, n_jobs=1).fit(X)
 
 
 @pytest.fixture(scope="session")

@@ -25,8 +25,8 @@ def same(one, other):
 
 
 def test_finds_the_bars(bars):
-    coding = SpikeSlabCoding(10, method="exact", n_init=4, random_state=1).fit(bars.data)
-    assert coding.converged_ and coding.lower_bounds_.shape == (4,)
+    coding = SpikeSlabCoding(10, method="exact", n_init=12, max_iter=300, random_state=1).fit(bars.data)
+    assert coding.converged_ and coding.lower_bounds_.shape == (12,)
     assert coding.lower_bound_ == coding.lower_bounds_.max()
     assert coding.noise_variance_ == pytest.approx(bars.noise_variance, rel=0.1)
     found = coding.components_ / np.linalg.norm(coding.components_, axis=1, keepdims=True)

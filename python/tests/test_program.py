@@ -114,4 +114,5 @@ def test_denoising_as_the_program_does_it(program, tmp_path):
 
     theirs = np.asarray(Image.open(tmp_path / "out.tif"))
     ours = gsc.denoise(picture, quality="fast", n_jobs=1)
-    np.testing.assert_array_equal(ours.astype(np.float32), theirs)
+    # Real pictures are written with 1 for white.
+    np.testing.assert_array_max_ulp((ours / 255).astype(np.float32), theirs, 1)
