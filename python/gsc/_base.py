@@ -46,6 +46,10 @@ class Posterior:
     state_weights: np.ndarray[Any, Any] | None = None
 
 
+def _plain(values: Any) -> np.ndarray[Any, Any]:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
 @contextlib.contextmanager
 def unchanged_on_failure(estimator: object) -> Iterator[None]:
     """Whatever is raised, Ctrl-C included, leaves the estimator as it was; messages speak of its parameters."""
@@ -97,20 +101,19 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _model(self) -> Any:
         check_is_fitted(self)
-        plain = lambda values: np.ascontiguousarray(values, dtype=np.float64)  # noqa: E731
-        slab, noise = plain(self.slab_covariance_), np.asarray(self.noise_variance_, dtype=np.float64)
-        intercept = plain(self.intercept_)
+        slab, noise = _plain(self.slab_covariance_), np.asarray(self.noise_variance_, dtype=np.float64)
+        intercept = _plain(self.intercept_)
         variance = getattr(self, "components_variance_", None)
         return _core.make_model(
-            W=plain(self.components_.T),
-            pi=plain(self.activation_probability_),
-            mu=plain(self.slab_mean_),
+            W=_plain(self.components_.T),
+            pi=_plain(self.activation_probability_),
+            mu=_plain(self.slab_mean_),
             slab_type="full" if slab.ndim == 2 else "diagonal",
             slab=slab if slab.ndim == 2 else slab[:, np.newaxis],
             noise_type=("scalar", "diagonal", "full")[noise.ndim],
-            noise=noise if noise.ndim == 2 else plain(noise.reshape(-1, 1)),
+            noise=noise if noise.ndim == 2 else _plain(noise.reshape(-1, 1)),
             intercept=intercept if intercept.any() else None,
-            W_variance=None if variance is None else plain(variance.T),
+            W_variance=None if variance is None else _plain(variance.T),
         )
 
     def _inference_texts(self) -> dict[str, str]:

@@ -22,7 +22,7 @@ import numpy as np
 from . import _core
 from ._coding import SpikeSlabCoding
 from ._errors import DataError
-from ._options import LEFT_OUT, OPTIONS
+from ._options import OPTIONS
 
 __all__ = ["load_model", "save_model"]
 
@@ -114,6 +114,20 @@ def save_model(path: Any, estimator: Any) -> None:
         raise
 
 
+def _two_axes(values: Any) -> Any:
+    return values if values.ndim == 2 else values[:, np.newaxis]
+
+
+def _option_text(kind: str, value: Any) -> str:
+    if kind == "real":
+        return repr(float(value))
+    if kind == "integer":
+        return str(int(value))
+    if kind == "boolean":
+        return "true" if value else "false"
+    return _text(value)
+
+
 class _Reader:
     def __init__(self, path: Path, file: Any) -> None:
         self.path, self.file = path, file
@@ -149,16 +163,15 @@ class _Reader:
 
     def model(self) -> Any:
         slab, noise = self.array("slab", 0), self.array("noise", 0)
-        two_axes = lambda values: values if values.ndim == 2 else values[:, np.newaxis]  # noqa: E731
         try:
             return _core.make_model(
                 W=self.array("W", 2),
                 pi=self.array("pi", 1),
                 mu=self.array("mu", 1),
                 slab_type=self.type_of("slab", slab),
-                slab=two_axes(slab),
+                slab=_two_axes(slab),
                 noise_type=self.type_of("noise", noise),
-                noise=two_axes(noise),
+                noise=_two_axes(noise),
                 intercept=self.optional("intercept", 1),
                 W_variance=self.optional("W_variance", 2),
             )
@@ -176,12 +189,7 @@ class _Reader:
                 if "shape_rows" in attributes:
                     texts[name] = "x".join(str(int(attributes[f"shape_{part}"])) for part in ("rows", "cols", "channels"))
             elif name in attributes:
-                value = attributes[name]
-                texts[name] = {
-                    "real": lambda v: repr(float(v)),
-                    "integer": lambda v: str(int(v)),
-                    "boolean": lambda v: "true" if v else "false",
-                }.get(option["kind"], _text)(value)
+                texts[name] = _option_text(option["kind"], attributes[name])
         return texts
 
     def history(self) -> dict[str, Any]:
@@ -237,6 +245,3 @@ def load_model(path: Any) -> SpikeSlabCoding:
     if history:
         estimator.n_iter_ = int(history["iteration"][-1]) if "iteration" in history else len(history["free_energy"]) - 1
     return estimator
-
-
-assert all(name in OPTIONS for name in LEFT_OUT), "an option was renamed"

@@ -25,10 +25,9 @@ def same(one, other):
 
 
 def test_finds_the_bars(bars):
-    coding = SpikeSlabCoding(10, method="exact", n_init=12, max_iter=300, random_state=1).fit(bars.data)
-    assert coding.converged_ and coding.lower_bounds_.shape == (12,)
-    assert coding.lower_bound_ == coding.lower_bounds_.max()
-    assert coding.noise_variance_ == pytest.approx(bars.noise_variance, rel=0.1)
+    coding = SpikeSlabCoding(10, n_candidates=7, max_active=5, n_init=12, random_state=1).fit(bars.data)
+    assert coding.lower_bounds_.shape == (12,) and coding.lower_bound_ == coding.lower_bounds_.max()
+    assert coding.noise_variance_ == pytest.approx(bars.noise_variance, rel=0.2)
     found = coding.components_ / np.linalg.norm(coding.components_, axis=1, keepdims=True)
     truth = bars.components / np.linalg.norm(bars.components, axis=1, keepdims=True)
     assert np.abs(found @ truth.T).max(axis=0).min() > 0.98

@@ -6,7 +6,7 @@ import pytest
 
 import gsc
 from gsc import _core
-from gsc._options import LEFT_OUT, OPTIONS, parameter_name, text_of, texts_of, value_of
+from gsc._options import LEFT_OUT, OPTIONS, RENAMED, parameter_name, text_of, texts_of, value_of
 
 #: Separation starts from random numbers, and these options make no sense there: it has no batches and no factored
 #: method of its own, and the noise of whitened channels is nobody's.
@@ -63,6 +63,10 @@ def test_every_option_arrives(option):
         assert str(other) in str(error)
     else:
         assert value_of(option, texts[option]) == other
+
+
+def test_names_are_the_librarys():
+    assert set(LEFT_OUT) <= set(OPTIONS) and set(RENAMED.values()) <= set(OPTIONS)
 
 
 def test_an_option_that_is_none():
