@@ -30,7 +30,7 @@ def test_finds_the_bars(bars):
     assert coding.noise_variance_ == pytest.approx(bars.noise_variance, rel=0.2)
     found = coding.components_ / np.linalg.norm(coding.components_, axis=1, keepdims=True)
     truth = bars.components / np.linalg.norm(bars.components, axis=1, keepdims=True)
-    assert np.abs(found @ truth.T).max(axis=0).min() > 0.98
+    assert np.abs(found @ truth.T).max(axis=0).min() > 0.9  # two bars in one component have 0.7
     assert np.diff(coding.history_["free_energy"]).min() > -1e-6
 
 
