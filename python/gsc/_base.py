@@ -16,6 +16,8 @@ from ._errors import UsageError
 from ._options import in_parameters, seed_of, texts_of
 
 FLOATS = [np.float64, np.float32]
+#: Parameters that posteriors depend on.
+OF_INFERENCE = ("method", "n_candidates", "max_active", "selection", "precision", "n_jobs", "device")
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.converged_ = result["reason"] == "converged"
 
     def _model(self) -> Any:
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         slab, noise = _plain(self.slab_covariance_), np.asarray(self.noise_variance_, dtype=np.float64)
         intercept = _plain(self.intercept_)
         variance = getattr(self, "components_variance_", None)
@@ -118,10 +120,12 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _inference_texts(self) -> dict[str, str]:
         """Options as the parameters are now: a model can be asked with more candidates than it was learned with."""
-        return texts_of({**self.get_params(deep=False), "random_state": 0}, self.components_.shape[0])
+        # Not get_params(), which reads the signature anew each time: a third of a call with one data point.
+        asked = {name: getattr(self, name) for name in OF_INFERENCE}
+        return texts_of({**asked, "random_state": 0}, self.components_.shape[0])
 
     def _infer(self, X: Any, wanted: set[str], n_states: int = 0) -> dict[str, Any]:
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         with unchanged_on_failure(self):
             result: dict[str, Any] = _core.infer(
