@@ -107,7 +107,7 @@ class SpikeSlabCoding(ModelEstimator):
         Whether it ended because ``tol`` was reached.
     n_features_in_ : int
         Features of the data.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where the data had any.
 
     See Also

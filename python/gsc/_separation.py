@@ -61,7 +61,7 @@ class SpikeSlabSeparation(ModelEstimator):
         As of ``SpikeSlabCoding``.
     n_features_in_ : int
         Channels.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where the data had any.
 
     See Also
