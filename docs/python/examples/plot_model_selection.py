@@ -21,7 +21,7 @@ grid = GridSearchCV(
 ).fit(X)
 
 # %%
-# Too few components cost much, too many a little. ``n_candidates`` is lowered, with a warning, where there are fewer components.
+# Too few components cost much, and beyond eight little is gained. ``n_candidates`` is lowered, with a warning, where there are fewer components.
 scores = grid.cv_results_
 figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
 axes.errorbar([4, 6, 8, 10, 12], scores["mean_test_score"], scores["std_test_score"], marker="o", capsize=3)
