@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ ATOMS, NOISE = 100, 0.1
 Row = tuple[str, str, str]
 
 
-def patches(count: int, seed: int) -> np.ndarray[Any, Any]:
+def patches(count: int, seed: int) -> Any:
     """8 x 8 patches of edges and stripes with random place, direction and contrast."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:8, :8] - 3.5
@@ -94,7 +95,7 @@ def mixtures() -> list[Row]:
                 ("gsc SpikeSlabSeparation", gsc.SpikeSlabSeparation(random_state=1, max_iter=100)),
                 ("scikit-learn FastICA", FastICA(whiten="unit-variance", random_state=0, max_iter=1000)),
             ):
-                fitted, seconds = timed(lambda estimator=estimator, data=mixture.data: estimator.fit(data))
+                fitted, seconds = timed(partial(estimator.fit, mixture.data))
                 rows.append((f"{name}, {coefficients}, noise {noise:g}", f"{seconds:.1f}",
                              f"{gsc.amari_index(fitted.mixing_, mixture.mixing):.3f}"))  # fmt: skip
     return rows

@@ -25,5 +25,6 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "min_reported_time": 1,
     "show_signature": False,
+    "capture_repr": (),
 }
 warnings.filterwarnings("ignore", message=".*non-interactive.*")

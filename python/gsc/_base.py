@@ -43,9 +43,9 @@ class Posterior:
     mean: np.ndarray[Any, Any]
     probability: np.ndarray[Any, Any]
     log_likelihood: np.ndarray[Any, Any]
-    variance: np.ndarray[Any, Any] | None = None
-    states: np.ndarray[Any, Any] | None = None
-    state_weights: np.ndarray[Any, Any] | None = None
+    variance: Any = None  # so that who asked for it need not tell a type checker
+    states: Any = None
+    state_weights: Any = None
 
 
 def _plain(values: Any) -> np.ndarray[Any, Any]:

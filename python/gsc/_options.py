@@ -140,7 +140,7 @@ def _described(option: Mapping[str, Any], default: Any) -> str:
     help_text = option["help"][0].upper() + option["help"][1:] + "."
     bounds = []
     if option["kind"] in ("integer", "real"):
-        if abs(option["smallest"]) < 1e300:
+        if abs(option["smallest"]) < 1e300 and option["name"] not in LEFT_OUT:  # whose 0 is None here
             bounds.append(f"at least {option['smallest']:g}")
         if abs(option["largest"]) < 2e9:
             bounds.append(f"at most {option['largest']:g}")

@@ -13,10 +13,10 @@ from gsc import SpikeSlabSeparation, amari_index, plot
 
 # %%
 # Voices that need no recording: pulses of the vocal folds, through the resonances of vowels, with pauses between syllables.
-def voice(pitch: float, vowels: list[tuple[float, float]], seed: int, rate: int = 8000, seconds: float = 2.0) -> "np.ndarray":
+def voice(pitch: float, vowels: list[tuple[float, float]], seed: int, rate: int = 8000, seconds: float = 2.0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    pieces = []
-    while sum(map(len, pieces)) < rate * seconds:
+    pieces: list[np.ndarray] = []
+    while sum(len(piece) for piece in pieces) < rate * seconds:
         count = int(rate * rng.uniform(0.12, 0.3))
         time = np.arange(count) / rate
         pulses = np.diff(np.floor(np.cumsum(pitch * (1 + 0.1 * np.sin(3 * time)) / rate)), prepend=0)
