@@ -47,7 +47,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def dictionaries() -> list[Row]:
     rng = np.random.default_rng(1)
-    learn, test = patches(4000, 1), patches(1000, 2)
+    learn, test = patches(2000, 1), patches(500, 2)
     noisy = learn + rng.normal(0, NOISE, learn.shape)
     seen = test + rng.normal(0, NOISE, test.shape)
 
@@ -59,7 +59,8 @@ def dictionaries() -> list[Row]:
     def linear(fitted: Any, codes: Any) -> Any:
         return codes @ fitted.components_
 
-    lasso = {"alpha": NOISE, "random_state": 0, "transform_algorithm": "lasso_lars", "transform_alpha": NOISE}
+    lasso = {"alpha": NOISE, "random_state": 0, "fit_algorithm": "cd", "transform_algorithm": "lasso_cd",
+             "transform_alpha": NOISE}  # fmt: skip
     omp = {**lasso, "transform_algorithm": "omp", "transform_n_nonzero_coefs": 4, "transform_alpha": None}
     rows = [
         judged("gsc SpikeSlabCoding, full EM", gsc.SpikeSlabCoding(ATOMS, max_iter=60, random_state=1),
@@ -69,7 +70,7 @@ def dictionaries() -> list[Row]:
                lambda fitted, codes: fitted.inverse_transform(codes)),
         judged("scikit-learn MiniBatchDictionaryLearning, lasso", MiniBatchDictionaryLearning(ATOMS, **lasso), linear),
         judged("scikit-learn MiniBatchDictionaryLearning, OMP of 4", MiniBatchDictionaryLearning(ATOMS, **omp), linear),
-        judged("scikit-learn DictionaryLearning, lasso, 20 iterations", DictionaryLearning(ATOMS, max_iter=20, **lasso),
+        judged("scikit-learn DictionaryLearning, lasso, 10 iterations", DictionaryLearning(ATOMS, max_iter=10, **lasso),
                linear),
     ]  # fmt: skip
     try:
