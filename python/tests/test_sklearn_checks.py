@@ -1,5 +1,5 @@
-"""scikit-learn's own checks of estimators. None is skipped here; those that scikit-learn skips by itself are of things
-that neither estimator has (gaps in the data, sparse matrices, labels, sample weights)."""
+"""scikit-learn's own checks of estimators. We skip none. scikit-learn itself skips one: input of
+other array packages, which it checks only where SCIPY_ARRAY_API is set; arrays here are NumPy's."""
 
 import warnings
 
