@@ -146,7 +146,7 @@ void write_csv(const OutputFolder& folder, const Separation& separation) {
 void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
   write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
   write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
-  save_model(folder.file("model.h5"), {separation.fit.state, options_of_model(settings.fit, separation), GSC_VERSION});
+  save_model(folder.file("model.h5"), {separation.fit.state, separation.options, GSC_VERSION});
   if (settings.separate.csv) write_csv(folder, separation);
   if (rate > 0) write_sounds(folder, separation.sources, rate);
 }

@@ -7,6 +7,12 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 
+# gsc_tasks
+find_package(fmt REQUIRED)
+if(GSC_PYTHON)  # which reads no files
+  return()
+endif()
+
 # gsc_mpi
 if(GSC_MPI)
   find_package(MPI REQUIRED COMPONENTS C)
@@ -17,7 +23,6 @@ pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 find_package(ZLIB REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
 include(cmake/Hdf5.cmake)
-find_package(fmt REQUIRED)
 
 # gsc_media
 find_package(PNG REQUIRED)

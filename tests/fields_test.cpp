@@ -86,6 +86,28 @@ TEST(Fields, OptionsAreDescribed) {
   }
 }
 
+TEST(Fields, OptionsAreSetFromText) {
+  for (const OptionDescription& option : fit_option_list()) {
+    SCOPED_TRACE(option.name);
+    const FitOptions other = changed({}, option.name);
+    FitOptions options;
+    EXPECT_EQ(option_text(options, option.name), option.usual);
+    set_option(options, option.name, option_text(other, option.name));
+    EXPECT_EQ(texts_of(options), texts_of(other));
+    if (option.kind != OptionKind::text)
+      expect_error<UsageError>([&] { set_option(options, option.name, "nonsense"); },
+                               {option.name + " is 'nonsense'; "});
+    EXPECT_EQ(texts_of(options), texts_of(other));
+  }
+  FitOptions options;
+  set_option(options, "tolerance", "0.1");
+  EXPECT_EQ(options.tolerance, 0.1);
+  expect_error<UsageError>([&] { set_option(options, "latents", "4.5"); }, {"latents is '4.5'", "whole number"});
+  expect_error<UsageError>([&] { set_option(options, "tolerance", "inf"); }, {"tolerance is 'inf'"});
+  expect_error<UsageError>([&] { set_option(options, "noise", "pink"); }, {"scalar, diagonal, full"});
+  expect_error<UsageError>([&] { set_option(options, "colour", "1"); }, {"'colour'", "latents, method, "});
+}
+
 TEST(Fields, LimitsOfOptionsAreChecked) {
   for (const Method method : kValues<Method>) {
     FitOptions usual;

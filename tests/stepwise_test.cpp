@@ -1,6 +1,7 @@
 // M-steps after small batches.
 
 #include <gsc/fit.h>
+#include <gsc/fit_piece.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,6 +32,23 @@ TEST_P(SomeTypes, GetsFurtherInFewerPasses) {
   EXPECT_NEAR(stepwise.last().free_energy / exactly, 1, 1e-12);
   // The estimate of the last pass is not far from what the parameters after it are worth.
   EXPECT_NEAR(stepwise.state.history[4].free_energy / stepwise.state.history[5].free_energy, 1, 0.02);
+}
+
+TEST_P(SomeTypes, AllDataAsOnePieceIsAPass) {
+  const MatrixData data = data_for(GetParam(), 500);
+  FitOptions options = options_for(GetParam(), 64, 3);
+  options.polish = 0;
+  PiecewiseState state;
+  for (int passes = 1; passes <= 3; ++passes) {
+    options.iterations = passes;
+    const FitResult pass = fit(data, options);
+    const IterationReport report = fit_piece(state, data, options);
+    // The sums are those of as many data points, up to rounding, from the second piece on.
+    EXPECT_NEAR(report.free_energy / pass.last().free_energy, 1, passes == 1 ? 0 : 1e-9);
+    EXPECT_LE((state.model.W - pass.model().W).cwiseAbs().maxCoeff(), passes == 1 ? 0 : 1e-8);
+    EXPECT_EQ(report.iteration, passes);
+  }
+  EXPECT_EQ(state.points, 1500);
 }
 
 TEST_P(SomeTypes, GoesOnWithTheSameBits) {
@@ -202,6 +220,42 @@ TEST(Stepwise, RefusesWhatCannotBe) {
   options.sharing.partition = Partition::uniform;
   options.batch = -1;
   expect_error<UsageError>([&] { fit(data, options); }, {"batch is -1"});
+}
+
+TEST(Pieces, OfAnySizeLeadToTheSameModel) {
+  const ModelKnobs knobs{.dimensions = 6, .latents = 5};
+  const Matrix all = data_for(knobs, 6000).values();
+  const FitOptions options = options_for(knobs, 100, 10);
+  PiecewiseState state;
+  const std::vector<Index> sizes = {300, 100, 1, 599};
+  Index first = 0;
+  for (std::size_t i = 0; first + 599 <= all.rows(); ++i) {
+    const Index size = sizes[i % sizes.size()];
+    fit_piece(state, MatrixData(all.middleRows(first, size)), options);
+    first += size;
+  }
+  const MatrixData whole(all.topRows(first));
+  const double learned = e_step(state.model, whole, options.inference).free_energy;
+  FitOptions one_pass = options_for(knobs, 100, 1);
+  one_pass.polish = 0;
+  const double in_one = e_step(fit(whole, one_pass).model(), whole, options.inference).free_energy;
+  EXPECT_NEAR(learned / in_one, 1, 0.05);
+}
+
+TEST(Pieces, LeaveTheStateWhereTheyFail) {
+  const ModelKnobs knobs{.dimensions = 6, .latents = 5};
+  const MatrixData data = data_for(knobs, 500);
+  FitOptions options = options_for(knobs, 100, 10);
+  PiecewiseState state;
+  fit_piece(state, data, options);
+  const Model before = state.model;
+  EXPECT_THROW(fit_piece(state, data, options, [] { return true; }), Interrupted);
+  expect_error<Error>([&] { fit_piece(state, MatrixData(Matrix::Random(50, 7)), options); }, {"7 columns", "had 6"});
+  options.inference.method = Method::factored;
+  options.batch = 0;
+  expect_error<UsageError>([&] { fit_piece(state, data, options); }, {"factored", "choose truncated or exact"});
+  EXPECT_TRUE(state.model == before);
+  EXPECT_EQ(state.pieces, 1);
 }
 
 TEST(Intercept, IsTheMeanWhereItIsNotLearned) {

@@ -3,6 +3,7 @@
 
 #include <gsc/data.h>
 #include <gsc/fit.h>
+#include <gsc/fit_piece.h>
 #include <gsc/generate.h>
 #include <gsc/inference.h>
 #include <gsc/model.h>

@@ -5,6 +5,7 @@
 #include <gsc/fit.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gsc {
@@ -19,10 +20,18 @@ struct OptionDescription {
   std::string usual;                   ///< the default, as text; 0x0x1 for a shape
   double smallest = 0, largest = 0;    ///< of numbers
   std::string help;                    ///< one line
+  bool in_files = true;                ///< a model file has it; else it is of one run only
+  bool only_factored = false;          ///< no other method reads it, and model files of others do not have it
 };
 
 /// The fields of FitOptions and of what it holds, but for those that are no choice of a user (the team of processes).
 std::vector<OptionDescription> fit_option_list();
+
+/// The value of an option as text, numbers so that no bit is lost; and the option set from such a text. Both throw
+/// UsageError: for a name that is none, which is told what there is, and for text that does not fit the kind. Ranges
+/// are FitOptions::validate()'s to check.
+std::string option_text(const FitOptions& options, std::string_view name);
+void set_option(FitOptions& options, std::string_view name, const std::string& text);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -37,6 +37,7 @@ struct Separation {
   bool whitened = false;
   std::optional<double> noise_share;  ///< of the variance of whitened channels, as learned; none: that was not tried
   std::vector<std::string> notes;     ///< what the user should know about the data and the result
+  FitOptions options;                 ///< what the model was learned with, in the types that it has
 };
 
 /// Gives every row (channels, or known sources before they are mixed) zero mean and unit variance; returns the standard

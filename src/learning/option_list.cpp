@@ -1,5 +1,8 @@
 #include <gsc/option_list.h>
 
+#include <charconv>
+#include <cmath>
+
 #include "learning/fit_option_list.h"
 #include "learning/words.h"
 
@@ -33,7 +36,77 @@ std::string text_of(const Value& value) {
     return number_text(value);
 }
 
+[[noreturn]] void refuse(std::string_view name, const std::string& text, const std::string& expected) {
+  throw UsageError(std::string(name) + " is '" + text + "'; " + expected);
+}
+
+/// A whole text as a number; false where it is none, or one that is out of range.
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// ROWSxCOLS or ROWSxCOLSxCHANNELS.
+bool read_shape(std::string_view text, Shape& shape) {
+  const std::size_t first = text.find('x');
+  if (first == std::string_view::npos) return false;
+  const std::size_t second = text.find('x', first + 1);
+  const bool has_channels = second != std::string_view::npos;
+  return read_number(text.substr(0, first), shape.rows) &&
+         read_number(text.substr(first + 1, has_channels ? second - first - 1 : second), shape.cols) &&
+         (!has_channels || read_number(text.substr(second + 1), shape.channels));
+}
+
+template <class Value>
+void read_value(std::string_view name, const std::string& text, Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    const std::optional<Value> found = find_word<Value>(text);
+    if (!found) refuse(name, text, "choose one of " + all_words<Value>());
+    value = *found;
+  } else if constexpr (std::is_same_v<Value, std::string>) {
+    value = text;
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    if (text != "true" && text != "false") refuse(name, text, "it must be true or false");
+    value = text == "true";
+  } else if constexpr (std::is_same_v<Value, Shape>) {
+    Shape shape;
+    if (!read_shape(text, shape)) refuse(name, text, "it must be a shape as 8x8 or 8x8x3");
+    value = shape;
+  } else {
+    Value number{};
+    bool good = read_number(text, number);
+    if constexpr (std::is_floating_point_v<Value>) good = good && std::isfinite(number);
+    if (!good) refuse(name, text, std::is_integral_v<Value> ? "it must be a whole number" : "it must be a number");
+    value = number;
+  }
+}
+
+/// Calls found(field) for the option of this name.
+template <class Options, class Found>
+void find_option(Options& options, std::string_view name, const Found& found) {
+  std::string names;
+  bool there = false;
+  for_each_option(options, [&](const OptionInfo& option, auto& value) {
+    names += std::string(names.empty() ? "" : ", ") + option.name;
+    if (option.name != name) return;
+    there = true;
+    found(value);
+  });
+  if (!there) throw UsageError("there is no option '" + std::string(name) + "'; the options are " + names);
+}
+
 }  // namespace
+
+std::string option_text(const FitOptions& options, std::string_view name) {
+  std::string text;
+  find_option(options, name, [&](const auto& value) { text = text_of(value); });
+  return text;
+}
+
+void set_option(FitOptions& options, std::string_view name, const std::string& text) {
+  find_option(options, name, [&](auto& value) { read_value(name, text, value); });
+}
 
 std::vector<OptionDescription> fit_option_list() {
   std::vector<OptionDescription> list;
@@ -48,6 +121,8 @@ std::vector<OptionDescription> fit_option_list() {
     described.smallest = option.smallest;
     described.largest = option.largest;
     described.help = option.help;
+    described.in_files = option.on_resume != OnResume::forget;
+    described.only_factored = option.only_factored;
   });
   return list;
 }

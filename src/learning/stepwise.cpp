@@ -137,4 +137,8 @@ void Stepwise::load(const MethodState& state, const Model& model) {
   steps_ = state.number("batch_steps", 0);
 }
 
+void Stepwise::rescale() {
+  if (running_.count > 0) blend(running_, total_ / running_.count, running_, 0);
+}
+
 }  // namespace gsc

@@ -28,6 +28,8 @@ class Stepwise {
 
   void save(MethodState& state) const;
   void load(const MethodState& state, const Model& model);
+  /// The running sums, which are those of another number of data points, as those of these.
+  void rescale();
 
  private:
   void shuffle(int row);

@@ -157,7 +157,7 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
     if (!learn(prepared)) return separation;
     const double noise = separation.fit.model().noise.mean_variance();
     if (options.whiten == Whiten::automatic && noise > kWeakNoise) {
-      separation = {};
+      separation = Separation();
       separation.noise_share = noise;
       separation.notes = {"whitened channels are " + percent(noise) +
                           " noise, so the sources are sought in the channels as they are"};
@@ -180,6 +180,7 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
     separation.notes.insert(separation.notes.end(), notes.begin(), notes.end());
   bring_back(prepared, separation);
   separation.mixing = separation.fit.model().W;
+  separation.options = options_of_model(single, separation);
   return separation;
 }
 

@@ -1,0 +1,35 @@
+"""Spike-and-slab sparse coding by truncated EM.
+
+Learns components of data with the probability that each is active, its amplitude and its uncertainty; denoises pictures
+of unknown noise level; separates mixed sources.
+"""
+
+from . import _core, datasets
+from ._base import Posterior
+from ._coding import SpikeSlabCoding
+from ._errors import DataError, GscError, UsageError
+from ._pictures import Denoised, NoiseLevel, amari_index, denoise, denoise_options, estimate_sigma, psnr, ssim
+from ._separation import SpikeSlabSeparation
+from .io import load_model, save_model
+
+__version__: str = _core.version
+__all__ = [
+    "DataError",
+    "Denoised",
+    "GscError",
+    "NoiseLevel",
+    "Posterior",
+    "SpikeSlabCoding",
+    "SpikeSlabSeparation",
+    "UsageError",
+    "__version__",
+    "amari_index",
+    "datasets",
+    "denoise",
+    "denoise_options",
+    "estimate_sigma",
+    "load_model",
+    "psnr",
+    "save_model",
+    "ssim",
+]

@@ -1,0 +1,34 @@
+#pragma once
+// What the files here give to each other. Each bind_*() adds its functions to the module.
+
+#include <gsc/fit.h>
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "array_data.h"
+
+namespace gsc::python {
+
+void bind_options(nb::module_& module);
+void bind_model(nb::module_& module);
+void bind_fit(nb::module_& module);
+void bind_infer(nb::module_& module);
+void bind_separate(nb::module_& module);
+void bind_denoise(nb::module_& module);
+void bind_functions(nb::module_& module);
+
+/// Options by name, as texts that set_option() takes.
+FitOptions options_of(const nb::dict& texts, FitOptions usual = {});
+/// All of them as texts.
+nb::dict texts_of(const FitOptions& options);
+
+/// The columns of a history, and what a method keeps beside the parameters.
+nb::dict history_of(const std::vector<IterationReport>& history);
+nb::dict rescues_of(const Rescues& rescues);
+nb::dict method_of(const MethodState& state);
+
+/// A fit as a dictionary: model, history, rescues, method, reason, seconds.
+nb::dict result_of(FitResult result);
+
+}  // namespace gsc::python

@@ -1,0 +1,175 @@
+// Denoising. Most of its options are of learning, too, and are read as there; the others are listed here.
+
+#include <gsc/denoise.h>
+#include <gsc/option_list.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <charconv>
+
+#include "bindings.h"
+#include "interruptible.h"
+#include "pictures.h"
+
+namespace gsc::python {
+namespace {
+
+constexpr std::array kQualities{Quality::fast, Quality::standard, Quality::best};
+constexpr std::array kMeans{PatchMean::remove, PatchMean::keep};
+constexpr std::array kWeights{PatchWeights::equal, PatchWeights::certainty};
+constexpr std::array kNoises{NoiseSource::measured, NoiseSource::learned};
+
+/// Calls visit(name, field, words) for each option that is of denoising alone.
+template <class Visit>
+void for_each_own_option(DenoiseOptions& options, const Visit& visit) {
+  const auto words = [](const auto& values) {
+    std::vector<std::string> all;
+    for (const auto value : values) all.emplace_back(to_string(value));
+    return all;
+  };
+  const auto word = [&](const char* name, auto& field, const auto& values) {
+    visit(name, words(values), [&](const std::string& text) {
+      for (const auto value : values)
+        if (to_string(value) == text) {
+          field = value;
+          return true;
+        }
+      return false;
+    });
+  };
+  const auto number = [&](const char* name, auto& field) {
+    visit(name, std::vector<std::string>(), [&](const std::string& text) {
+      typename std::decay_t<decltype(field)>::value_type value{};
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      field = value;
+      return error == std::errc() && end == text.data() + text.size();
+    });
+  };
+  word("quality", options.quality, kQualities);
+  word("patch_mean", options.patch_mean, kMeans);
+  word("weights", options.weights, kWeights);
+  word("noise", options.noise, kNoises);
+  number("patch", options.patch);
+  number("stride", options.stride);
+  number("latents", options.latents);
+  number("candidates", options.candidates);
+  number("max_active", options.max_active);
+  number("iterations", options.iterations);
+  number("models", options.models);
+  number("nonlocal", options.nonlocal);
+  number("groups", options.groups);
+  number("batch", options.batch);
+  number("train_patches", options.train_patches);
+}
+
+/// Those that are read as options of learning.
+constexpr std::array kOfLearning{"method",  "selection", "precision",   "init",         "polish",       "seed",
+                                 "threads", "device",    "basis_prior", "length_scale", "shared_prior", "sweep_order"};
+
+bool set_own_option(DenoiseOptions& options, const std::string& name, const std::string& text) {
+  bool known = false;
+  for_each_own_option(options, [&](const std::string& own, const std::vector<std::string>& words, const auto& set) {
+    if (own != name) return;
+    known = true;
+    if (set(text)) return;
+    std::string expected;
+    for (const std::string& word : words) expected += (expected.empty() ? "choose one of " : ", ") + word;
+    throw UsageError(name + " is '" + text + "'; " + (words.empty() ? "it must be a whole number" : expected));
+  });
+  return known;
+}
+
+DenoiseOptions denoise_options(const nb::dict& texts) {
+  DenoiseOptions options;
+  FitOptions learning;
+  learning.inference.precision = options.precision;
+  learning.polish = options.polish;
+  for (const auto [key, value] : texts) {
+    const auto name = nb::cast<std::string>(key), text = nb::cast<std::string>(value);
+    if (set_own_option(options, name, text)) continue;
+    if (std::find(kOfLearning.begin(), kOfLearning.end(), name) == kOfLearning.end())
+      throw UsageError("denoise has no option '" + name + "'; gsc.denoise_options() lists those there are");
+    set_option(learning, name, text);
+    if (name == "init") options.init = learning.init;
+  }
+  options.method = learning.inference.method;
+  options.selection = learning.inference.selection;
+  options.precision = learning.inference.precision;
+  options.polish = learning.polish;
+  options.seed = learning.seed;
+  options.threads = learning.inference.threads;
+  options.device = learning.inference.device;
+  options.factored = learning.factored;
+  options.validate();
+  return options;
+}
+
+nb::dict option_words() {
+  nb::dict all;
+  DenoiseOptions options;
+  for_each_own_option(options,
+                      [&](const char* name, const std::vector<std::string>& words, const auto&) { all[name] = words; });
+  for (const OptionDescription& option : fit_option_list())
+    if (std::find(kOfLearning.begin(), kOfLearning.end(), option.name) != kOfLearning.end())
+      all[option.name.c_str()] = option.words;
+  return all;
+}
+
+nb::dict noise_dict(const NoiseLevel& noise) {
+  nb::dict values;
+  values["std"] = noise.std;
+  values["error"] = noise.error;
+  values["uncertain"] = noise.uncertain;
+  values["why"] = noise.why;
+  return values;
+}
+
+nb::dict denoise_planes(const Planes& planes, const std::string& depth, const nb::dict& texts, nb::object callback) {
+  const DenoiseOptions options = denoise_options(texts);
+  const Picture noisy = picture_of(planes, depth);
+  Interruptible work;
+  bool enough = false;
+  const auto watch = [&](const DenoiseProgress& progress) {
+    if (!callback.is_none())
+      work.in_python([&] {
+        const int yes = PyObject_IsTrue(callback(progress.fraction).ptr());
+        if (yes < 0) throw nb::python_error();
+        enough = yes > 0;
+      });
+    return !enough && !work.stop();
+  };
+  Denoised denoised;
+  work.run([&] { denoised = denoise(noisy, options, watch); });
+  nb::dict values;
+  values["picture"] = array_of(planes_of(denoised.picture));
+  values["std"] = array_of(planes_of(denoised.std));
+  values["noise"] = noise_dict(denoised.noise);
+  nb::list learned;
+  for (Denoised::Learned& one : denoised.learned) {
+    nb::dict model = result_of(std::move(one.fit));
+    model["patch"] = one.patch;
+    learned.append(model);
+  }
+  values["learned"] = learned;
+  return values;
+}
+
+nb::dict measure(const Planes& planes, const std::string& depth) {
+  const Picture picture = picture_of(planes, depth);
+  Interruptible work;
+  NoiseLevel noise;
+  work.run([&] { noise = measure_noise(picture); });
+  return noise_dict(noise);
+}
+
+}  // namespace
+
+void bind_denoise(nb::module_& module) {
+  module.def("denoise_options", &option_words);
+  module.def("denoise", &denoise_planes, nb::arg("planes"), nb::arg("depth"), nb::arg("options"),
+             nb::arg("callback").none());
+  module.def("measure_noise", &measure, nb::arg("planes"), nb::arg("depth"));
+}
+
+}  // namespace gsc::python

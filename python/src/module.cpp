@@ -1,0 +1,46 @@
+// The module gsc._core: the library's functions with arrays, dictionaries and texts. The package above it checks what
+// users give, so nothing here is for them.
+
+#include "bindings.h"
+
+#include <gsc/version.h>
+
+#include <exception>
+
+namespace gsc::python {
+namespace {
+
+/// The classes of gsc/_errors.py.
+void throw_as(const char* class_name, const char* message) {
+  const nb::object type = nb::module_::import_("gsc._errors").attr(class_name);
+  PyErr_SetString(type.ptr(), message);
+}
+
+void translate(const std::exception_ptr& error, void* /*unused*/) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const UsageError& usage) {
+    throw_as("UsageError", usage.what());
+  } catch (const Interrupted& interrupted) {
+    throw_as("GscError", interrupted.what());
+  } catch (const Error& wrong) {
+    throw_as("DataError", wrong.what());
+  }
+}
+
+}  // namespace
+}  // namespace gsc::python
+
+NB_MODULE(_core, module) {
+  using namespace gsc::python;
+  static_assert(std::string_view(GSC_VERSION) == GSC_PYTHON_VERSION, "the library is of another version");
+  module.attr("version") = GSC_VERSION;
+  nb::register_exception_translator(translate);
+  bind_options(module);
+  bind_model(module);
+  bind_fit(module);
+  bind_infer(module);
+  bind_separate(module);
+  bind_denoise(module);
+  bind_functions(module);
+}

@@ -1,0 +1,75 @@
+"""Every option of the library is a parameter here, with its default, its words and its help."""
+
+import inspect
+
+import pytest
+
+import gsc
+from gsc import _core
+from gsc._options import LEFT_OUT, OPTIONS, RENAMED, parameter_name, text_of, texts_of, value_of
+
+#: Separation starts from random numbers, and these options make no sense there: it has no batches and no factored
+#: method of its own, and the noise of whitened channels is nobody's.
+NOT_OF_SEPARATION = {"batch", "polish", "known_noise", "noise_update", "slab_update", "partition", "alpha", "basis_prior",
+                     "length_scale", "shape", "shared_prior", "sweep_order"}  # fmt: skip
+
+
+def defaults(estimator):
+    return {name: p.default for name, p in inspect.signature(estimator).parameters.items()}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_is_a_parameter(option):
+    parameters = defaults(gsc.SpikeSlabCoding)
+    parameter = parameter_name(option)
+    assert parameter in parameters, f"give SpikeSlabCoding a parameter {parameter}"
+    assert f"\n    {parameter} : " in gsc.SpikeSlabCoding.__doc__
+    if parameter not in ("n_components", "random_state"):  # None is scikit-learn's habit there
+        default = parameters[parameter]
+        text = LEFT_OUT[option] if default is None else text_of(parameter, default)
+        assert value_of(option, text) == value_of(option, OPTIONS[option]["usual"])
+    if option not in NOT_OF_SEPARATION:
+        assert parameter in defaults(gsc.SpikeSlabSeparation)
+
+
+def test_separation_has_the_librarys_defaults():
+    usual = _core.separate_usual()
+    for parameter, default in defaults(gsc.SpikeSlabSeparation).items():
+        option = {"max_iter": "iterations", "tol": "tolerance"}.get(parameter, parameter)
+        if option in usual and default is not None:
+            assert value_of(option, text_of(parameter, default)) == value_of(option, usual[option]), parameter
+    assert _core.whiten_words == ["auto", "on", "off"]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_arrives(option):
+    """A value that is not the default comes out of the library again."""
+    described = OPTIONS[option]
+    other = {
+        "word": lambda: next(word for word in described["words"] if word != described["usual"]),
+        "integer": lambda: 3,
+        "real": lambda: 0.1,
+        "boolean": lambda: described["usual"] != "true",
+        "text": lambda: "cpu",
+        "shape": lambda: (4, 5, 1),
+    }[described["kind"]]()
+    values = {"noise": "scalar", "intercept": "none", parameter_name(option): other}
+    if described["only_factored"]:
+        values |= {"method": "factored", "basis_prior": "gp" if option != "basis_prior" else other}
+    n_components = other if option == "latents" else 20
+    try:
+        texts = _core.check_options(texts_of(values, n_components))
+    except gsc.UsageError as error:  # two options that exclude each other: it has arrived, too
+        assert str(other) in str(error)
+    else:
+        assert value_of(option, texts[option]) == other
+
+
+def test_names_are_the_librarys():
+    assert set(LEFT_OUT) <= set(OPTIONS) and set(RENAMED.values()) <= set(OPTIONS)
+
+
+def test_an_option_that_is_none():
+    with pytest.raises(gsc.UsageError, match="no option 'colour'; the options are latents, method"):
+        _core.check_options({"colour": "red"})
+    assert gsc.denoise_options()["quality"] == ["fast", "standard", "best"]
