@@ -84,7 +84,7 @@ class PictureJob {
     const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
     tell_plan();
     const auto watch = [&](const DenoiseProgress& now) {
-      progress_.show(place_ + progress_text(now, seconds()), std::chrono::seconds(2));
+      if (!now.asking) progress_.show(place_ + progress_text(now, seconds()), std::chrono::seconds(2));
       if (!interrupted()) return true;
       if (now.best != nullptr) best_ = *now.best;
       return false;

@@ -305,6 +305,21 @@ TEST(Denoise, StopsWhenAsked) {
   EXPECT_LE(calls, 6);
 }
 
+TEST(Denoise, AsksWhetherToGoOnWithinAPass) {
+  const Picture noisy = add_noise(drawing(96), 25, false, 7);
+  int asked = 0, told = 0;
+  double fraction = 0;
+  denoise(noisy, small_options(), [&](const DenoiseProgress& now) {
+    (now.asking ? asked : told) += 1;
+    EXPECT_TRUE(!now.asking || now.state == nullptr);
+    EXPECT_GE(now.fraction, fraction);
+    fraction = now.fraction;
+    return true;
+  });
+  EXPECT_GT(asked, 6 * 10) << "six passes of some 15 batches";
+  EXPECT_GT(told, 6);
+}
+
 TEST(Denoise, SmallPicturesGetSmallPatches) {
   DenoiseOptions options;
   options.quality = Quality::fast;

@@ -66,6 +66,7 @@ struct DenoiseProgress {
   const FitState* state = nullptr;  ///< while learning; null while inferring
   int group_round = 0;              ///< from 1 on, once the models are done
   const Picture* best = nullptr;    ///< the result so far, once there is one
+  bool asking = false;              ///< only whether to go on: nothing is new; `state` is null
 };
 /// Returns false to stop; denoise() then throws Interrupted.
 using DenoiseObserver = std::function<bool(const DenoiseProgress&)>;

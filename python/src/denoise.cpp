@@ -131,7 +131,7 @@ nb::dict denoise_planes(const Planes& planes, const std::string& depth, const nb
   Interruptible work;
   bool enough = false;
   const auto watch = [&](const DenoiseProgress& progress) {
-    if (!callback.is_none())
+    if (!progress.asking && !callback.is_none())
       work.in_python([&] {
         const int yes = PyObject_IsTrue(callback(progress.fraction).ptr());
         if (yes < 0) throw nb::python_error();

@@ -90,7 +90,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     const auto watch = [&](const DenoiseProgress& now) {
       if (now.state != nullptr)
         observer.on_iteration(run, *now.state);
-      else
+      else if (!now.asking)
         observer.on_denoising(run, now.model >= now.models);
       return !observer.stop_requested();
     };

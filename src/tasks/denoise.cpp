@@ -22,20 +22,28 @@ using Clock = std::chrono::steady_clock;
 class LearningProgress final : public Observer {
  public:
   LearningProgress(const DenoiseObserver& observer, DenoiseProgress base, double share, int iterations)
-      : observer_(observer), base_(base), share_(share), iterations_(iterations) {}
+      : observer_(observer), base_(base), share_(share), last_(base.fraction), iterations_(iterations) {}
   void on_iteration(const FitState& state) override {
     if (!observer_) return;
     DenoiseProgress now = base_;
     now.fraction += share_ * state.history.back().iteration / std::max(1, iterations_);
+    last_ = now.fraction;
     now.state = &state;
     stop_ = !observer_(now) || stop_;
   }
-  bool stop_requested() override { return stop_; }
+  /// Within a pass, too: one over a large picture takes seconds.
+  bool stop_requested() override {
+    if (stop_ || !observer_) return stop_;
+    DenoiseProgress now = base_;
+    now.fraction = last_;
+    now.asking = true;
+    return stop_ = !observer_(now);
+  }
 
  private:
   const DenoiseObserver& observer_;
   DenoiseProgress base_;
-  double share_;
+  double share_, last_;
   int iterations_;
   bool stop_ = false;
 };

@@ -72,7 +72,7 @@ Preset preset(Quality quality) {
               .train_patches = 150000,
               .nonlocal_rounds = 2,
               .group_rounds = 6,
-              .group_larger = {-6, -5, -4, -3, -1, 1, 3},
+              .group_larger = {-6, -5, -4, -2, 0, 3, 6},
               .group_step = 3,
               .group_reach = 32,
               .returns = 1,
