@@ -78,7 +78,7 @@ std::vector<Choice> group_choices() {
        }},
       {"sizes of best",
        [](DenoisePlan& p) {
-         set_sizes(p, {-6, -5, -4, -3, -1, 1, 3}, 3);
+         set_sizes(p, {-6, -5, -4, -2, 0, 3, 6}, 3);
        }},
       {"4 p members",
        [](DenoisePlan& p) {
