@@ -46,7 +46,8 @@ void set_sizes(DenoisePlan& plan, std::vector<Index> larger, Index members_per_p
   plan.groups.sizes.clear();
   for (const Index more : larger) {
     const Index patch = std::max<Index>(3, middle + more);
-    plan.groups.sizes.push_back({patch, std::max<Index>(24, members_per_pixel * patch)});
+    const Index members = std::max<Index>(24, members_per_pixel * patch);
+    plan.groups.sizes.push_back({patch, members, 2 * members});
   }
 }
 
@@ -88,6 +89,7 @@ std::vector<Choice> group_choices() {
        [](DenoisePlan& p) {
          set_sizes(p, {-5, -3, -1, 1, 3}, 2);
        }},
+      {"equal ones no more", [](DenoisePlan& p) { p.groups.equal = 0; }},
       {"reach 15", [](DenoisePlan& p) { p.groups.reach = 15; }},
       {"reach 32", [](DenoisePlan& p) { p.groups.reach = 32; }},
       {"step 2", [](DenoisePlan& p) { p.groups.step = 2; }},

@@ -194,6 +194,26 @@ TEST_F(Groups, DisagreementIsTheVarianceOfTheSizes) {
   }
 }
 
+TEST_F(Groups, TakeMoreMembersWhereTheyAreAsGoodAsEqual) {
+  Picture flat;
+  flat.channels.push_back(Matrix::Constant(64, 64, 100));
+  const Picture noisy = add_noise(flat, 25, false, 6);
+  GroupOptions few = options(1), more = few, all = few;
+  few.sizes = {{6, 16}};
+  more.sizes = {{6, 16, 48}};
+  all.sizes = {{6, 48}};
+  const auto error = [&](const Picture& pilot, const GroupOptions& taken) {
+    return std::sqrt((filter_groups(noisy, pilot, 25, taken).channels[0] - flat.channels[0]).squaredNorm() / (64 * 64));
+  };
+  EXPECT_EQ(error(flat, more), error(flat, all)) << "all are equal";
+  const Picture pilot = smoothed(noisy, 1.2);
+  EXPECT_EQ(error(noisy, more), error(noisy, few)) << "none is";
+  more.equal = 1;
+  EXPECT_LT(error(pilot, more), error(pilot, few));
+  more.equal = 0;
+  EXPECT_EQ(error(pilot, more), error(pilot, few)) << "nothing counts as equal";
+}
+
 TEST_F(Groups, SmallPicturesAndLargePatches) {
   for (const Index size : {4, 5, 9}) {
     const Picture small = noise_picture(size, size + 3, 1, 5);

@@ -23,6 +23,7 @@ struct Preset {
   int nonlocal_rounds, group_rounds;
   std::vector<Index> group_larger;  ///< pixels added to the usual patch of groups, one for each size
   Index group_step, group_reach;
+  Index group_most;             ///< times the usual members where patches are as good as equal
   int returns;                  ///< DenoisePlan::returns
   std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
 };
@@ -45,6 +46,7 @@ Preset preset(Quality quality) {
               .group_larger = {-4, -1, 2},
               .group_step = 3,
               .group_reach = 20,
+              .group_most = 1,
               .returns = 0,
               .members = members};
     case Quality::standard:
@@ -60,6 +62,7 @@ Preset preset(Quality quality) {
               .group_larger = {-5, -3, -1, 1, 3},
               .group_step = 3,
               .group_reach = 24,
+              .group_most = 2,
               .returns = 0,
               .members = members};
     case Quality::best:
@@ -75,6 +78,7 @@ Preset preset(Quality quality) {
               .group_larger = {-6, -5, -4, -2, 0, 3, 6},
               .group_step = 3,
               .group_reach = 32,
+              .group_most = 2,
               .returns = 1,
               .members = members};
   }
@@ -211,8 +215,8 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
     const Index patch = std::min(std::max(usual_group_patch(noise_share) + larger, kSmallestGroupPatch),
                                  std::max(smaller_side / 2, kSmallestPatch));
     if (!plan.groups.sizes.empty() && plan.groups.sizes.back().patch == patch) continue;
-    plan.groups.sizes.push_back({patch, group_members(patch)});
-    const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().members);
+    plan.groups.sizes.push_back({patch, group_members(patch), usual.group_most * group_members(patch)});
+    const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().largest());
     const double references =
         static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(usual.group_step * usual.group_step);
     const double search = static_cast<double>((2 * plan.groups.reach + 1) * (2 * plan.groups.reach + 1));

@@ -45,6 +45,8 @@ class Grouping {
         size_(size),
         reach_(std::min(options.reach, kMostReach)),
         variance_(static_cast<float>(noise * noise)),
+        equal_(static_cast<float>(options.equal * noise * noise *
+                                  static_cast<double>(size.patch * size.patch * noisy.size()))),
         rows_(reference_places(noisy.height() - size.patch, options.step)),
         cols_(reference_places(noisy.width() - size.patch, options.step)) {}
 
@@ -59,13 +61,20 @@ class Grouping {
     const BlockMatcher matcher(pilot_, size_.patch, reach_);
     for (std::size_t r = begin; r < end; ++r)
       for (const Index col : cols_) {
-        const Index found = matcher.find(rows_[r], col, size_.members, matches.data());
-        filter_group(found, filter, matches, band_sums);
+        const Index found = matcher.find(rows_[r], col, size_.largest(), matches.data());
+        filter_group(members_among(matches, found), filter, matches, band_sums);
       }
     return band_sums;
   }
 
  private:
+  /// How many of those found, nearest first, are taken.
+  Index members_among(const std::vector<PatchMatch>& matches, Index found) const {
+    Index members = std::min(found, size_.members);
+    while (members < found && matches[static_cast<std::size_t>(members)].distance < equal_) ++members;
+    return members;
+  }
+
   /// Every plane is filtered by itself, with the same members.
   void filter_group(Index members, GroupFilter& filter, const std::vector<PatchMatch>& matches, BandSums& band) const {
     const Index side = size_.patch;
@@ -98,7 +107,7 @@ class Grouping {
   const Planes &noisy_, &pilot_;
   GroupSize size_;
   Index reach_;
-  float variance_;
+  float variance_, equal_;
   std::vector<Index> rows_, cols_;
 };
 
@@ -130,8 +139,8 @@ void filter_bands(const Grouping& groups, const GroupSize& size, Index begin, In
 #pragma omp parallel num_threads(threads)
   {
     const FloatingPointScope floating_point;
-    GroupFilter filter(size.patch * size.patch, size.members);
-    std::vector<PatchMatch> matches(static_cast<std::size_t>(size.members));
+    GroupFilter filter(size.patch * size.patch, size.largest());
+    std::vector<PatchMatch> matches(static_cast<std::size_t>(size.largest()));
 #pragma omp for ordered schedule(dynamic, 1)
     for (Index band = begin; band < end; ++band) {
       std::optional<BandSums> sums;

@@ -6,6 +6,7 @@
 #include <gsc/picture.h>
 #include <gsc/team.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -15,12 +16,19 @@ namespace gsc {
 struct GroupSize {
   Index patch = 8;     ///< pixels a side
   Index members = 32;  ///< patches of a group
+  Index most = 0;      ///< where it is more: so many, as far as they are as good as equal (GroupOptions::equal)
+
+  Index largest() const { return std::max(members, most); }
 };
 
 struct GroupOptions {
   std::vector<GroupSize> sizes = {{}};  ///< the results of all are averaged
   Index reach = 15;                     ///< members are at most so many rows and columns away
   Index step = 3;                       ///< references are so many pixels apart
+  /// Patches are as good as equal that differ by less than this share of the noise's variance, mean of their values:
+  /// the more of them there are in a sky, the better its mean, while texture gains nothing from members that are less
+  /// like it.
+  double equal = 0.02;
   int threads = 0;
   Team* team = nullptr;  ///< ranks share the references; all have the pictures and get the result. None: alone
 };
