@@ -79,6 +79,7 @@ class Grouping {
   void filter_group(Index members, GroupFilter& filter, const std::vector<PatchMatch>& matches, BandSums& band) const {
     const Index side = size_.patch;
     for (Index p = 0; p < noisy_.size(); ++p) {
+      filter.begin(members);
       for (Index k = 0; k < members; ++k) {
         const auto [distance, row, col] = matches[static_cast<std::size_t>(k)];
         for (Index r = 0; r < side; ++r) {
@@ -89,7 +90,7 @@ class Grouping {
           }
         }
       }
-      const float weight = 1 / (filter.run(members, variance_) + 1);
+      const float weight = 1 / (filter.run(variance_) + 1);
       for (Index k = 0; k < members; ++k) {
         const auto [distance, row, col] = matches[static_cast<std::size_t>(k)];
         for (Index r = 0; r < side; ++r) {
