@@ -18,13 +18,17 @@ def pixels(path):
     return np.asarray(Image.open(path), dtype=float)
 
 
+def real_pixels(path):
+    """Pictures of real numbers hold shares of white; deviations (--std) are in the units of the picture that was read."""
+    return 255 * pixels(path)
+
+
 def psnr(clean, other):
     return 10 * np.log10(255**2 / np.mean((clean - other) ** 2))
 
 
-def bm3d_result(clean, sigma, seed):
-    """PSNR and seconds on noise of the same strength; the draws are numpy's, so single pictures differ by some 0.02 dB."""
-    noisy = clean + np.random.default_rng(seed).normal(0, sigma, clean.shape)
+def bm3d_result(clean, noisy, sigma):
+    """PSNR and seconds."""
     start = time.time()
     return psnr(clean, bm3d.bm3d(noisy, sigma)), time.time() - start
 
@@ -36,7 +40,8 @@ def main():
         for picture in sys.argv[5:]:
             for seed in seeds:
                 if bm3d:
-                    yardstick[picture, seed] = bm3d_result(pixels(picture), float(sigma), int(seed))
+                    noisy = real_pixels(out / f"{pathlib.Path(picture).stem}-noisy-{sigma}-{seed}.tif")
+                    yardstick[picture, seed] = bm3d_result(pixels(picture), noisy, float(sigma))
         if yardstick:
             means = np.mean(list(yardstick.values()), axis=0)
             print(f"sigma {sigma:>2}  BM3D      {means[0]:.2f} dB  {means[1]:.1f} s")
@@ -46,8 +51,7 @@ def main():
                 for seed in seeds:
                     name = out / f"{pathlib.Path(picture).stem}-{quality}-{sigma}-{seed}"
                     figures = json.loads(pathlib.Path(f"{name}.json").read_text())
-                    clean, denoised, std = pixels(picture), pixels(f"{name}.tif"), pixels(f"{name}-std.tif")
-                    denoised = denoised * 255 if denoised.max() < 3 else denoised
+                    clean, denoised, std = pixels(picture), real_pixels(f"{name}.tif"), pixels(f"{name}-std.tif")
                     inside = np.mean(np.abs(denoised - clean) < 2 * std)
                     against = figures["psnr"] - yardstick[picture, seed][0] if yardstick else float("nan")
                     rows.append((figures["psnr"], against, figures["seconds"], inside,

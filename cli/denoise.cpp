@@ -28,10 +28,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The standard deviations are in the units of the picture; only TIFF can hold fractions.
-PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
+/// Only TIFF can.
+bool holds_fractions(const std::string& path) {
   const std::string extension = lower_extension(path);
-  return extension == ".tif" || extension == ".tiff" ? PixelDepth::real32 : of_picture;
+  return extension == ".tif" || extension == ".tiff";
+}
+
+/// The standard deviations are in the units of the picture.
+PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
+  return holds_fractions(path) ? PixelDepth::real32 : of_picture;
+}
+
+/// The noisy picture is written as deep as the result, so that noise need not be clipped and rounded.
+void write_noisy(const DenoiseSettings& asked, Picture noisy) {
+  if (asked.depth && (*asked.depth != PixelDepth::real32 || holds_fractions(asked.keep_noisy)))
+    set_depth(noisy, *asked.depth);
+  write_picture(asked.keep_noisy, noisy);
 }
 
 /// Whether the files asked for can hold what will come out, before the long work.
@@ -51,6 +63,8 @@ void check_formats(const Settings& settings, const Picture& picture) try {
 std::string progress_text(const DenoiseProgress& now, double seconds) {
   const std::string left =
       now.fraction > 0.02 ? fmt::format(", {} left", duration_text(seconds * (1 - now.fraction) / now.fraction)) : "";
+  if (now.half_size)
+    return fmt::format("{:3.0f} %{}  the same for the picture of half the size", 100 * now.fraction, left);
   if (now.group_round > 0)
     return fmt::format("{:3.0f} %{}  groups of patches that look alike, round {}", 100 * now.fraction, left,
                        now.group_round);
@@ -76,7 +90,7 @@ class PictureJob {
     run_.clean = std::move(input.clean);
     check_formats(settings_, run_.noisy);
     plan_ = naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_, measure_noise(run_.noisy)); });
-    if (!asked.keep_noisy.empty() && team().root()) write_picture(asked.keep_noisy, run_.noisy);
+    if (!asked.keep_noisy.empty() && team().root()) write_noisy(asked, run_.noisy);
   }
 
   void denoise() {

@@ -120,7 +120,7 @@ Rows make_table() {
       row("clean", "REF", kDenoise | kCompare, kFiles, "the clean picture, if known: PSNR and SSIM are told", denoise,
           &N::clean)
           .files(kImages),
-      row("keep-noisy", "FILE", kDenoise, kFiles, "with --add-noise: also write the noisy picture", denoise,
+      row("keep-noisy", "FILE", kDenoise, kFiles, "with --add-noise: also write the noisy picture, as deep as the output", denoise,
           &N::keep_noisy)
           .files(kImages),
       row("output", "MODEL.h5", kFit, kFiles, "where the learned model goes", &S::output).needed("o"),

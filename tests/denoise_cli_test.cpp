@@ -71,6 +71,21 @@ TEST_F(DenoiseProgram, AnExperimentWritesEverything) {
   EXPECT_NE(read_file(file("model.html")).find("Basis functions"), std::string::npos);
 }
 
+TEST_F(DenoiseProgram, KeepsTheNoisyPictureAsDeepAsTheOutput) {
+  draw("clean.png");
+  const auto run_with = [&](const std::string& noisy) {
+    return run(with_quick(
+        {"clean.png", "-o", "out.tif", "--depth", "float", "--add-noise", "60", "--keep-noisy", noisy, "--quiet"}));
+  };
+  ASSERT_EQ(run_with("noisy.tif").code, 0);
+  const Picture deep = read_picture(file("noisy.tif"));
+  EXPECT_EQ(deep.depth, PixelDepth::real32);
+  EXPECT_GT(deep.channels[0].maxCoeff(), 1.05);  // beyond white, which is 1
+  EXPECT_LT(deep.channels[0].minCoeff(), -0.05);
+  ASSERT_EQ(run_with("noisy.png").code, 0);  // cannot hold fractions
+  EXPECT_EQ(read_picture(file("noisy.png")).depth, PixelDepth::bits8);
+}
+
 TEST_F(DenoiseProgram, CarriesMetadataAndTurnsUpright) {
   draw("flat.png");
   Picture picture = read_picture(file("flat.png"));

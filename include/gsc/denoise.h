@@ -65,6 +65,7 @@ struct DenoiseProgress {
   int model = 0, models = 1;        ///< which model is in work
   const FitState* state = nullptr;  ///< while learning; null while inferring
   int group_round = 0;              ///< from 1 on, once the models are done
+  bool half_size = false;           ///< once the groups are done: the picture of half the size is in work
   const Picture* best = nullptr;    ///< the result so far, once there is one
   bool asking = false;              ///< only whether to go on: nothing is new; `state` is null
 };

@@ -12,6 +12,7 @@
 #include "tasks/deviation.h"
 #include "tasks/patches.h"
 #include "tasks/reconstruct.h"
+#include "tasks/scales.h"
 
 namespace gsc {
 namespace {
@@ -150,30 +151,25 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   Picture disagreement;
   // Every round smooths a little more: too much for texture before it is enough for skies. So rounds are averaged where
   // there are more than three; the first, which has most of the models' errors left, is not.
-  const auto filter = [&](bool last) {
-    Picture pilot = result.picture;
-    for (int round = 1; round <= plan.group_rounds; ++round) {
-      work.begin(plan.group_seconds / plan.group_rounds);
-      ++work.now.group_round;
-      pilot = filter_groups(noisy, pilot, plan.group_noise, plan.groups, go_on,
-                            last && round == plan.group_rounds ? &disagreement : nullptr);
-      if (round <= 2 || plan.group_rounds <= 3)
-        result.picture = pilot;
-      else
-        average_in(result.picture, pilot, round - 1);
+  Picture pilot;  // where it is not the result so far
+  for (int round = 1; round <= plan.group_rounds; ++round) {
+    work.begin(plan.group_seconds / plan.group_rounds);
+    ++work.now.group_round;
+    const bool averaged = plan.group_rounds > 3 && round > 2;
+    Picture filtered = filter_groups(noisy, averaged && round > 3 ? pilot : result.picture, plan.group_noise,
+                                     plan.groups, go_on, round == plan.group_rounds ? &disagreement : nullptr);
+    if (averaged) {
+      average_in(result.picture, filtered, round - 1);
+      pilot = std::move(filtered);
+    } else {
+      result.picture = std::move(filtered);
     }
-  };
-  filter(plan.returns == 0);
-  for (int i = 1; i <= plan.returns; ++i) {
-    Picture mean = result.picture;
-    int count = 1;
-    for (std::size_t m = 0; m < plan.models.size(); ++m) {
-      work.begin(plan.models[m].inferring_seconds);
-      const Model& model = result.learned[m].fit.model();
-      average_in(mean, reconstruct(noisy, model, plan.models[m], go_on, &result.picture).picture, ++count);
-    }
-    result.picture = std::move(mean);
-    filter(i == plan.returns);
+  }
+  for (const DenoisePlan& half : plan.coarse) {
+    work.begin(half.seconds());
+    work.now.half_size = true;
+    const auto watch = [&](const DenoiseProgress& now) { return work.report(now.fraction); };
+    add_coarse(denoise_as_planned(halved(noisy), half, watch).picture, plan.coarse_share, result.picture);
   }
   if (plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
     combine_deviations(plan.group_noise, disagreement, result.std);

@@ -5,6 +5,7 @@
 
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
+#include "tasks/scales.h"
 
 namespace gsc {
 namespace {
@@ -24,7 +25,7 @@ struct Preset {
   std::vector<Index> group_larger;  ///< pixels added to the usual patch of groups, one for each size
   Index group_step, group_reach;
   Index group_most;             ///< times the usual members where patches are as good as equal
-  int returns;                  ///< DenoisePlan::returns
+  double coarse_share;          ///< DenoisePlan::coarse_share, where noise is strong
   std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
 };
 
@@ -47,7 +48,7 @@ Preset preset(Quality quality) {
               .group_step = 3,
               .group_reach = 20,
               .group_most = 1,
-              .returns = 0,
+              .coarse_share = 0,
               .members = members};
     case Quality::standard:
       return {.latents = 512,
@@ -63,7 +64,7 @@ Preset preset(Quality quality) {
               .group_step = 3,
               .group_reach = 24,
               .group_most = 2,
-              .returns = 0,
+              .coarse_share = 0,
               .members = members};
     case Quality::best:
       return {.latents = 512,
@@ -79,7 +80,7 @@ Preset preset(Quality quality) {
               .group_step = 3,
               .group_reach = 32,
               .group_most = 2,
-              .returns = 1,
+              .coarse_share = 0.5,
               .members = members};
   }
   return {};
@@ -91,6 +92,8 @@ constexpr double kMediumNoise = 0.08, kStrongNoise = 0.13;
 /// Of the noise: what inference and groups take it for.
 constexpr double kInferenceShare = 0.92, kGroupShare = 0.9;
 constexpr Index kBatch = 4096;
+/// Pictures with a smaller side have too few patches when they are halved.
+constexpr Index kSmallestHalved = 128;
 
 /// Where noise is strong a patch must be large to hold enough signal.
 Index usual_patch(double noise_share) { return noise_share > kStrongNoise ? 10 : 8; }
@@ -229,8 +232,9 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
 }  // namespace
 
 double DenoisePlan::seconds() const {
-  double sum = group_seconds * (1 + returns);
-  for (const ModelPlan& model : models) sum += model.learning_seconds + (1 + returns) * model.inferring_seconds;
+  double sum = group_seconds;
+  for (const ModelPlan& model : models) sum += model.learning_seconds + model.inferring_seconds;
+  for (const DenoisePlan& half : coarse) sum += half.seconds();
   return sum;
 }
 
@@ -244,7 +248,13 @@ DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, 
     plan.models.back().fit.seed = options.seed + i;
   }
   plan_groups(noisy, options, usual, plan);
-  if (plan.group_rounds > 0 && plan.models.front().nonlocal_rounds > 0) plan.returns = usual.returns;
+  const bool strong = noise.std > kMediumNoise * noisy.peak();
+  if (usual.coarse_share > 0 && strong && std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
+    NoiseLevel half = noise;
+    half.std /= 2;
+    plan.coarse.push_back(plan_denoising(halved(noisy), options, half));
+    plan.coarse_share = usual.coarse_share;
+  }
   return plan;
 }
 
@@ -270,6 +280,7 @@ std::string plan_text(const DenoisePlan& plan) {
     for (const GroupSize& size : plan.groups.sizes)
       text += (&size == &plan.groups.sizes.front() ? "" : ", ") + square(size.patch);
   }
+  if (!plan.coarse.empty()) text += ", and all of it for the picture of half the size, too";
   return text;
 }
 

@@ -34,9 +34,9 @@ struct DenoisePlan {
   GroupOptions groups;
   double group_noise = 0;    ///< standard deviation that groups take
   double group_seconds = 0;  ///< guess
-  /// So often models come in again after the groups, with priors from patches that look alike in the groups' result,
-  /// and are averaged with that, as the pilot of further groups.
-  int returns = 0;
+  /// None or one: the same for the picture of half the size, of whose result the low frequencies take this share.
+  std::vector<DenoisePlan> coarse;
+  double coarse_share = 0;
 
   double seconds() const;
 };

@@ -15,7 +15,8 @@
 namespace gsc {
 namespace {
 
-constexpr Index kBlock = 8192;  // patches that are reconstructed before they are averaged
+constexpr Index kBlock = 8192;          // patches that are reconstructed before they are averaged
+constexpr double kMostBandBytes = 5e7;  // posteriors of a band where there are no further rounds
 
 /// One over its expected squared error, as the model sees it.
 double patch_weight(double mean_variance, double floor, PatchWeights kind) {
@@ -95,8 +96,10 @@ class Reconstructor {
                 end = rows * (team.rank() + 1) / team.size();
     const double row_bytes =
         static_cast<double>(grid_columns() * (plan_.fit.inference.candidates * 14 + 8)) * (round > 0 ? 2 : 1);
-    const Index band = std::max<Index>(1, static_cast<Index>(most_bytes_ / row_bytes) - Index{2} * round * plan_.reach);
-    const bool whole = team.alone() && band >= rows;
+    // Bands that no later round looks at cost nothing when they are small.
+    const double most_bytes = plan_.nonlocal_rounds > 0 ? most_bytes_ : std::min(most_bytes_, kMostBandBytes);
+    const Index band = std::max<Index>(1, static_cast<Index>(most_bytes / row_bytes) - Index{2} * round * plan_.reach);
+    const bool whole = round < plan_.nonlocal_rounds && team.alone() && band >= rows;
     together(team, [&] {
       for (Index begin = mine; begin < end; begin += band) {
         SparsePosterior part = posterior(round, begin, std::min(end, begin + band));
