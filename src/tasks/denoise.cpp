@@ -12,6 +12,7 @@
 #include "tasks/deviation.h"
 #include "tasks/patches.h"
 #include "tasks/reconstruct.h"
+#include "tasks/smoothing.h"
 
 namespace gsc {
 namespace {
