@@ -12,6 +12,7 @@
 #include "tasks/denoise_plan.h"
 #include "tasks/deviation.h"
 #include "tasks/reconstruct.h"
+#include "tasks/smoothing.h"
 
 namespace gsc::test {
 namespace {

@@ -15,6 +15,7 @@
 #include "tasks/block_matching.h"
 #include "tasks/denoise_plan.h"
 #include "tasks/group_filter.h"
+#include "tasks/smoothing.h"
 
 namespace gsc::test {
 namespace {

@@ -13,6 +13,7 @@
 #include "tasks/patches.h"
 #include "tasks/reconstruct.h"
 #include "tasks/scales.h"
+#include "tasks/smoothing.h"
 
 namespace gsc {
 namespace {

@@ -50,7 +50,4 @@ std::string plan_text(const DenoisePlan& plan);
 /// What denoise() does once it is planned.
 Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer = {});
 
-/// Gaussian smoothing of every channel, mirrored at the edges.
-Picture smoothed(const Picture& picture, double pixels);
-
 }  // namespace gsc

@@ -1,40 +1,15 @@
 #include "tasks/patch_groups.h"
 
-#include <gsc/inference.h>
-#include <omp.h>
-
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <optional>
 
 #include "distributed/together.h"
 #include "math/numeric_scope.h"
 #include "tasks/block_matching.h"
+#include "tasks/group_bands.h"
 #include "tasks/group_filter.h"
 
 namespace gsc {
 namespace {
-
-/// Rows of references that are worked on together. Their sums are added to the picture's in the order of the bands,
-/// whoever made them.
-constexpr Index kBandRows = 4;
-
-/// Weighted sums of filtered patches over some rows of the picture.
-struct BandSums {
-  BandSums(Index planes, Index first_row, Index rows, Index width)
-      : first(first_row), sums(planes, rows, width), weights(planes, rows, width) {}
-  Index first;  ///< row of the picture
-  Planes sums, weights;
-};
-
-/// 0, step, 2 step, ..., and the last one that fits.
-std::vector<Index> reference_places(Index last, Index step) {
-  std::vector<Index> places;
-  for (Index at = 0; at < last; at += step) places.push_back(at);
-  places.push_back(last);
-  return places;
-}
 
 /// All groups of one size.
 class Grouping {
@@ -53,10 +28,7 @@ class Grouping {
   Index bands() const { return (static_cast<Index>(rows_.size()) + kBandRows - 1) / kBandRows; }
 
   BandSums filter_band(Index band, GroupFilter& filter, std::vector<PatchMatch>& matches) const {
-    const auto begin = static_cast<std::size_t>(band * kBandRows);
-    const auto end = std::min(begin + kBandRows, rows_.size());
-    const Index top = std::max<Index>(0, rows_[begin] - reach_);
-    const Index bottom = std::min(noisy_.height(), rows_[end - 1] + reach_ + size_.patch);
+    const auto [begin, end, top, bottom] = band_of(rows_, band, reach_, size_.patch, noisy_.height());
     BandSums band_sums(noisy_.size(), top, bottom - top, noisy_.width());
     const BlockMatcher matcher(pilot_, size_.patch, reach_);
     for (std::size_t r = begin; r < end; ++r)
@@ -112,68 +84,13 @@ class Grouping {
   std::vector<Index> rows_, cols_;
 };
 
-/// What all bands have summed up.
-struct PictureSums {
-  PictureSums(Index planes, Index height, Index width)
-      : sums(static_cast<std::size_t>(planes), Matrix::Zero(height, width)), weights(sums) {}
-
-  void add(const BandSums& band) {
-    for (std::size_t p = 0; p < sums.size(); ++p)
-      for (Index r = 0; r < band.sums.height(); ++r) {
-        const float* from = band.sums.row(static_cast<Index>(p), r);
-        const float* weight = band.weights.row(static_cast<Index>(p), r);
-        for (Index c = 0; c < band.sums.width(); ++c) {
-          sums[p](band.first + r, c) += static_cast<double>(from[c]);
-          weights[p](band.first + r, c) += static_cast<double>(weight[c]);
-        }
-      }
-  }
-
-  std::vector<Matrix> sums, weights;
+/// What a thread works with.
+struct Scratch {
+  explicit Scratch(const GroupSize& size)
+      : filter(size.patch * size.patch, size.largest()), matches(static_cast<std::size_t>(size.largest())) {}
+  GroupFilter filter;
+  std::vector<PatchMatch> matches;
 };
-
-/// Bands begin .. end-1, on several threads.
-void filter_bands(const Grouping& groups, const GroupSize& size, Index begin, Index end, int threads,
-                  PictureSums& total, const std::function<bool(Index)>& go_on) {
-  std::atomic<bool> stopped = false;
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(threads)
-  {
-    const FloatingPointScope floating_point;
-    GroupFilter filter(size.patch * size.patch, size.largest());
-    std::vector<PatchMatch> matches(static_cast<std::size_t>(size.largest()));
-#pragma omp for ordered schedule(dynamic, 1)
-    for (Index band = begin; band < end; ++band) {
-      std::optional<BandSums> sums;
-      try {
-        if (!stopped) sums = groups.filter_band(band, filter, matches);
-        if (omp_get_thread_num() == 0 && go_on && !stopped && !go_on(band - begin)) stopped = true;
-      } catch (...) {
-        stopped = true;
-#pragma omp critical(gsc_group_failure)
-        if (!failure) failure = std::current_exception();
-      }
-#pragma omp ordered
-      if (sums) total.add(*sums);
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
-  if (stopped) throw Interrupted("interrupted while denoising");
-}
-
-/// The same size and depth, all zero.
-Picture blank(const Picture& like) {
-  Picture result;
-  result.channels.assign(like.channels.size(), Matrix::Zero(like.height(), like.width()));
-  result.depth = like.depth;
-  return result;
-}
-
-/// The count-th value of every pixel goes into the mean and, unless null, the variance of all so far (Welford 1962).
-void average_in(const Matrix& value, double count, Matrix& mean, Matrix* variance) {
-  if (variance != nullptr) *variance = (*variance + (value - mean).cwiseAbs2() / count) * ((count - 1) / count);
-  mean += (value - mean) / count;
-}
 
 }  // namespace
 
@@ -196,9 +113,14 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
       end = groups.bands() * (options.team->rank() + 1) / options.team->size();
     }
     const auto filter = [&] {
-      filter_bands(groups, size, begin, end, thread_count(options.threads), total, [&](Index bands) {
-        return !go_on || go_on((done + static_cast<double>(bands) / static_cast<double>(end - begin)) / sizes);
-      });
+      add_bands(
+          begin, end, thread_count(options.threads), [&] { return Scratch(size); },
+          [&](Index band, Scratch& scratch) { return groups.filter_band(band, scratch.filter, scratch.matches); },
+          total,
+          [&](Index bands) {
+            return !go_on || go_on((done + static_cast<double>(bands) / static_cast<double>(end - begin)) / sizes);
+          },
+          "denoising");
     };
     if (options.team != nullptr) {
       together(*options.team, filter);

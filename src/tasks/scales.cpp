@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tasks/denoise_plan.h"
+#include "tasks/smoothing.h"
 
 namespace gsc {
 namespace {
