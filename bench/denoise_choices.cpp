@@ -1,9 +1,10 @@
 // What the choices of denoising are worth: PSNR of one choice changed at a time, the rest as --quality standard has it.
 //
-//   gsc_bench_choices groups|models SIGMA PICTURE...      noise of seed 1 is added; means over the pictures come last
+//   gsc_bench_choices groups|models|best SIGMA PICTURE...      noise of seed 1 is added; means over the pictures last
 //
 // groups: sizes, members, reach, noise taken and rounds of the groups, all on the same models. models: one model alone,
-// without groups: size of the patches, latents, passes, where learning starts.
+// without groups: size of the patches, latents, passes, where learning starts. best: what --quality best does beyond
+// standard, each thing left out.
 
 #include <fmt/format.h>
 #include <gsc/denoise.h>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -165,6 +167,35 @@ std::vector<Choice> model_choices() {
   return choices;
 }
 
+std::vector<Choice> best_choices() {
+  using Change = std::function<void(const DenoisePlan& standard, DenoisePlan&)>;
+  const auto choice = [](std::string name, const Change& change) {
+    return Choice{std::move(name), [change](const Problem& problem) {
+                    DenoiseOptions best;
+                    best.quality = Quality::best;
+                    DenoisePlan plan = plan_denoising(problem.noisy, best, problem.plan.noise);
+                    change(problem.plan, plan);
+                    return denoise_as_planned(problem.noisy, plan).picture;
+                  }};
+  };
+  const auto share = [&](double of) {
+    return choice(fmt::format("half size: share {}", of),
+                  [of](const DenoisePlan&, DenoisePlan& plan) { plan.coarse_share = of; });
+  };
+  return {choice("as best", [](const DenoisePlan&, DenoisePlan&) {}),
+          choice("as standard", [](const DenoisePlan& standard, DenoisePlan& plan) { plan = standard; }),
+          choice("no half size", [](const DenoisePlan&, DenoisePlan& plan) { plan.coarse.clear(); }),
+          share(0.25),
+          share(1),
+          choice("groups as standard",
+                 [](const DenoisePlan& standard, DenoisePlan& plan) {
+                   plan.groups = standard.groups;
+                   plan.group_rounds = standard.group_rounds;
+                 }),
+          choice("models as standard",
+                 [](const DenoisePlan& standard, DenoisePlan& plan) { plan.models = standard.models; })};
+}
+
 void print_choices(const std::vector<Choice>& choices, double sigma, const std::vector<std::string>& pictures) {
   std::vector<Problem> problems;
   fmt::print("sigma {}: PSNR in dB, against the first row; mean seconds\n{:<22}", sigma, "");
@@ -201,10 +232,11 @@ void print_choices(const std::vector<Choice>& choices, double sigma, const std::
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() < 3 || (words[0] != "groups" && words[0] != "models")) {
-    fmt::print(stderr, "usage: gsc_bench_choices groups|models SIGMA PICTURE...\n");
+  const std::map<std::string, std::vector<gsc::Choice> (*)()> kinds{
+      {"groups", gsc::group_choices}, {"models", gsc::model_choices}, {"best", gsc::best_choices}};
+  if (words.size() < 3 || !kinds.contains(words[0])) {
+    fmt::print(stderr, "usage: gsc_bench_choices groups|models|best SIGMA PICTURE...\n");
     return 2;
   }
-  gsc::print_choices(words[0] == "groups" ? gsc::group_choices() : gsc::model_choices(), std::atof(words[1].c_str()),
-                     {words.begin() + 2, words.end()});
+  gsc::print_choices(kinds.at(words[0])(), std::atof(words[1].c_str()), {words.begin() + 2, words.end()});
 }

@@ -12,6 +12,7 @@
 #include "tasks/denoise_plan.h"
 #include "tasks/deviation.h"
 #include "tasks/reconstruct.h"
+#include "tasks/scales.h"
 #include "tasks/smoothing.h"
 
 namespace gsc::test {
@@ -136,6 +137,46 @@ TEST(Denoise, PlansAreToldInWords) {
   options.stride = 2;
   expect_error<UsageError>([&] { plan_denoising(noisy, options, measure_noise(noisy)); },
                            {"nonlocal is 1", "truncated method, stride 1"});
+}
+
+TEST(Denoise, BestHalvesThePictureWhereNoiseIsStrong) {
+  DenoiseOptions best;
+  best.quality = Quality::best;
+  const auto plan_at = [&](double sigma, Index size) {
+    const Picture noisy = add_noise(texture(size), sigma, false, 13);
+    return plan_denoising(noisy, best, measure_noise(noisy));
+  };
+  const DenoisePlan plan = plan_at(25, 128);
+  ASSERT_EQ(plan.coarse.size(), 1U);
+  EXPECT_NEAR(plan.coarse[0].noise.std, plan.noise.std / 2, 1e-12);
+  EXPECT_TRUE(plan.coarse[0].coarse.empty()) << "half of that noise is not strong";
+  EXPECT_NE(plan_text(plan).find("half the size"), std::string::npos);
+  EXPECT_TRUE(plan_at(10, 128).coarse.empty());
+  EXPECT_TRUE(plan_at(25, 100).coarse.empty()) << "too small";
+}
+
+TEST(Denoise, LowFrequenciesOfHalfTheSizeHelp) {
+  Picture clean;
+  clean.channels.emplace_back(128, 128);
+  for (Index y = 0; y < 128; ++y)
+    for (Index x = 0; x < 128; ++x)
+      clean.channels[0](y, x) =
+          128 + 40 * std::sin(static_cast<double>(x) / 9) + 30 * std::sin(static_cast<double>(x + 2 * y) / 25);
+  const Picture noisy = add_noise(clean, 50, false, 16);
+  DenoisePlan plan = plan_denoising(noisy, small_options(), measure_noise(noisy));
+  const Picture alone = denoise_as_planned(noisy, plan).picture;
+  NoiseLevel half = plan.noise;
+  half.std /= 2;
+  plan.coarse.push_back(plan_denoising(halved(noisy), small_options(), half));
+  plan.coarse_share = 0.5;
+  bool told = false;
+  const Picture both = denoise_as_planned(noisy, plan, [&](const DenoiseProgress& now) {
+                         told |= now.half_size;
+                         return true;
+                       }).picture;
+  EXPECT_TRUE(told);
+  std::cout << psnr(clean, alone, 255) << " dB, with half the size " << psnr(clean, both, 255) << '\n';
+  EXPECT_GT(psnr(clean, both, 255), psnr(clean, alone, 255) + 0.1);
 }
 
 TEST(Denoise, RoundsOfGroupsButTheFirstAreAveraged) {
