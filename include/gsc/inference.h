@@ -17,6 +17,7 @@ namespace gsc {
 enum class Selection { singleton, conditional };
 enum class Method { truncated, exact, factored };
 enum class Precision { double_precision, single_precision };
+enum class Missing { error, nan };
 
 /// Exact inference enumerates 2^H states; beyond this many latents it is refused.
 inline constexpr Index kMaxExactLatents = 20;
@@ -36,6 +37,10 @@ struct InferenceOptions {
   Selection selection = Selection::conditional;
   Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double. Data
   ///< points whose log weights exceed what single can tell apart are done in double all the same
+  /// What a NaN in the data is: an error that names row and column, or a value that is missing. Missing values are
+  /// integrated out, so posteriors and likelihoods are those of the observed entries (docs/gaps.md); a data point
+  /// without any has the prior. Not with full noise.
+  Missing missing = Missing::error;
   /// Also sum <s.z><s.z>', which only the paper's own noise update reads.
   bool mean_products = false;
   int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
@@ -122,6 +127,7 @@ int thread_count(int requested);
 std::string_view to_string(Selection selection);
 std::string_view to_string(Method method);
 std::string_view to_string(Precision precision);
+std::string_view to_string(Missing missing);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -33,8 +33,15 @@ void require_finite(const Data& data, Index first, const Eigen::Ref<const Matrix
     for (Index d = 0; d < block.cols(); ++d)
       if (!std::isfinite(block(i, d)))
         throw Error(data.name() + ": row " + std::to_string(first + i) + ", column " + std::to_string(d) +
-                    " (from 0) is " + (std::isnan(block(i, d)) ? "NaN" : "infinite") +
-                    "; remove or replace such values first");
+                    " (from 0) is " +
+                    (std::isnan(block(i, d))
+                         ? "NaN; set missing to nan if that is a missing value, or remove or replace such values first"
+                         : "infinite; remove or replace such values first"));
+}
+
+void require_not_infinite(const Data& data, Index first, const Eigen::Ref<const Matrix>& block) {
+  if (!block.array().isInf().any()) return;
+  require_finite(data, first, block.unaryExpr([](double value) { return std::isnan(value) ? 0 : value; }));
 }
 
 void check_shape(const Data& data) {

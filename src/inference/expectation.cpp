@@ -24,6 +24,7 @@ struct ThreadSums {
   Vector y;
   Matrix MM;
   double log_sum = 0;
+  Index empty = 0;  ///< data points without any observed entry
 };
 
 /// Copies the upper triangle to the lower.
@@ -60,6 +61,17 @@ Statistics unscaled(const Model& model, const PreparedModel& prepared, const Thr
   return statistics;
 }
 
+/// So many data points of which nothing was observed: they have the prior, under which E[lambda] and T vanish.
+void add_prior(const Model& model, double count, Statistics& statistics) {
+  statistics.s += count * model.pi;
+  statistics.m += count * model.pi.cwiseProduct(model.mu);
+  statistics.ZZ += count * prior_products(model);
+  if (model.slab.type() == SlabType::diagonal) return;
+  Matrix together = model.pi * model.pi.transpose();
+  together.diagonal() = model.pi;
+  statistics.SS += count * together;
+}
+
 /// sum_n y'Py = trace(P YY)
 double weighted_square(const Noise& noise, const Matrix& YY) {
   if (noise.type() == NoiseType::full) return noise.solve(YY).trace();
@@ -89,6 +101,8 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
     BlockPosterior posterior;
     if (pass.keys != nullptr) posterior.keys = pass.keys + first;
     block.run(prepared, data, first, rows, &mine->sums, posterior);
+    if (posterior.keys != nullptr) block.gaps.restore(posterior.keys, 1);
+    mine->empty += block.gaps.empty();
     mine->log_sum += block.log_sums.head(rows).sum();
     add_product_transposed(rows, block.Y, block.rows, mine->YZ);
     if (options_.mean_products) add_product_transposed(rows, block.rows, block.rows, mine->MM);
@@ -103,6 +117,7 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
     if (!thread) continue;
     total += unscaled(model, prepared, *thread);
     total.free_energy += thread->log_sum;
+    if (thread->empty > 0) add_prior(model, static_cast<double>(thread->empty), total);
   }
   total.count = static_cast<double>(data.rows());
   total.free_energy += total.count * prepared.constant - 0.5 * weighted_square(model.noise, total.YY);

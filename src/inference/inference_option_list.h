@@ -67,6 +67,8 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .value = "",
          .help = "candidates are the best alone, or half of them the best given the others"},
         options.selection);
+  visit({.name = "missing", .value = "", .help = "what NaN in the data is: an error, or a missing value"},
+        options.missing);
   visit({.name = "precision", .value = "", .help = "of the sums over states; single is faster"}, options.precision);
   visit({.name = "threads",
          .value = "N",
