@@ -64,6 +64,37 @@ void expect_near(const Expected& expected, const Got& got, Real tolerance, const
           << got(r, c) << " found";
 }
 
+/// The sums over the data points that miss an entry, in both forms.
+void expect_missing_sums(const Model& model, const Matrix& data, InferenceOptions options, const Posterior& posterior,
+                         Real tolerance) {
+  const Index H = model.latents(), D = model.dimensions();
+  const oracle::Matrix W = oracle::Parameters(model).W;
+  oracle::Vector counts = oracle::Vector::Zero(D);
+  oracle::Matrix m = oracle::Matrix::Zero(D, H), WZ = m, ZZ = oracle::Matrix::Zero(H * (H + 1) / 2, D);
+  for (Index n = 0; n < data.rows(); ++n) {
+    const oracle::Moments of = moments_of(
+        model, data, n, oracle::truncated_states(H, gsc::test::candidates_of(posterior, n), posterior.max_active));
+    for (Index d = 0; d < D; ++d) {
+      if (!std::isnan(data(n, d))) continue;
+      counts[d] += 1;
+      m.row(d) += of.m.transpose();
+      WZ.row(d) += W.row(d) * of.zz;
+      Index pair = 0;
+      for (Index i = 0; i < H; ++i)
+        for (Index j = i; j < H; ++j) ZZ(pair++, d) += of.zz(i, j);
+    }
+  }
+  for (const Index memory : {1024, 0}) {
+    options.gap_memory = memory;
+    const Statistics got = e_step(model, MatrixData(data), options);
+    expect_near(counts, got.missing, 0, "missing");
+    expect_near(m, got.missing_m, tolerance, "missing_m");
+    if (memory > 0) expect_near(ZZ, got.missing_ZZ, tolerance, "missing_ZZ");
+    if (memory == 0) expect_near(WZ, got.missing_WZ, tolerance, "missing_WZ");
+    EXPECT_EQ((memory > 0 ? got.missing_WZ : got.missing_ZZ).size(), 0);
+  }
+}
+
 /// All of Posterior and Statistics.
 void expect_brute_force_with_gaps(const Model& model, const Matrix& data, InferenceOptions options, Real tolerance) {
   const Index H = model.latents(), D = model.dimensions();
@@ -74,7 +105,7 @@ void expect_brute_force_with_gaps(const Model& model, const Matrix& data, Infere
   oracle::Vector YY = oracle::Vector::Zero(D);
   for (Index n = 0; n < data.rows(); ++n) {
     SCOPED_TRACE(::testing::Message() << "data point " << n);
-    const States states = oracle::truncated_states(H, candidates_of(got, n), got.max_active);
+    const States states = oracle::truncated_states(H, gsc::test::candidates_of(got, n), got.max_active);
     const oracle::Moments expected = moments_of(model, data, n, states);
     expect_near(oracle::Vector(oracle::Vector::Constant(1, expected.log_sum)), got.log_likelihood.segment(n, 1),
                 tolerance, "log likelihood");
@@ -108,6 +139,7 @@ void expect_brute_force_with_gaps(const Model& model, const Matrix& data, Infere
   expect_near(sums.ZZ, statistics.ZZ, tolerance, "ZZ");
   expect_near(YY, statistics.YY.col(0), tolerance, "YY");
   if (model.intercept.size() > 0) expect_near(sums.y, statistics.y, tolerance, "y");
+  expect_missing_sums(model, data, options, got, tolerance);
   if (model.slab.type() == SlabType::diagonal) return;
   expect_near(sums.lambda, statistics.lambda, tolerance, "lambda");
   expect_near(sums.T, statistics.T, 10 * tolerance, "T");
@@ -152,8 +184,8 @@ TEST_P(GapTypes, CandidatesAreTheBestOnTheObservedEntries) {
       oracle::Parameters uncorrelated = oracle::Parameters(model).observed(seen);  // candidates are scored so
       uncorrelated.Psi = oracle::Matrix(uncorrelated.Psi.diagonal().asDiagonal());
       const oracle::Oracle observed(uncorrelated);
-      EXPECT_TRUE(
-          are_best_candidates(observed, oracle::Vector(oracle::point(data, n)(seen)), candidates_of(got, n), selection))
+      EXPECT_TRUE(are_best_candidates(observed, oracle::Vector(oracle::point(data, n)(seen)),
+                                      gsc::test::candidates_of(got, n), selection))
           << "data point " << n << ", " << to_string(selection);
     }
   }

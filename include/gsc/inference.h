@@ -41,6 +41,9 @@ struct InferenceOptions {
   /// integrated out, so posteriors and likelihoods are those of the observed entries (docs/gaps.md); a data point
   /// without any has the prior. Not with full noise.
   Missing missing = Missing::error;
+  /// Megabytes for the sums with which each row of W is learned from the data points that have its entry, about 24 D
+  /// H(H+1)/2 bytes. Where these are more, W is learned from D H sums, in more iterations.
+  Index gap_memory = 1024;
   /// Also sum <s.z><s.z>', which only the paper's own noise update reads.
   bool mean_products = false;
   int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
@@ -70,6 +73,13 @@ struct Statistics {
   Vector lambda;  ///< H        sum E[lambda]
   Matrix T;       ///< H x H    sum (E[lambda lambda'] - Psi_SS^-1)
   Matrix SS;      ///< H x H    sum <s s'>
+  // With InferenceOptions::missing nan only, else empty. Above, y is zero where it is missing. Here are sums over the
+  // data points that miss entry d.
+  Vector missing;    ///< D        how many
+  Matrix missing_m;  ///< D x H    sum <s.z>
+  /// H(H+1)/2 x D    sum <(s.z)(s.z)'>, the upper triangle row by row; empty where gap_memory does not do
+  Matrix missing_ZZ;
+  Matrix missing_WZ;  ///< D x H    in its place: sum <(s.z)(s.z)'> w_d, with row d of W
   /// Data points whose state sums met a pivot that rounding had made zero or negative (then clamped).
   std::int64_t clamped_pivots = 0;
 

@@ -1,10 +1,12 @@
 // The E-step of the truncated and exact methods: a pass over the data that leaves Statistics.
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "data/row_list.h"
 #include "inference/cpu_engine.h"
+#include "inference/missing_sums.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -86,7 +88,7 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
   const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
   const Data& data = pass.rows ? static_cast<const Data&>(listed) : data_;
   Statistics total(model);
-  if (options_.mean_products) total.MM = Matrix::Zero(model.latents(), model.latents());
+  add_optional_shapes(total, model, options_);
   if (data.rows() == 0) return total;
 
   const PreparedModel& prepared = this->prepared(model);
@@ -94,8 +96,11 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
   reserve(plan.threads);
   std::vector<std::optional<ThreadSums>> threads(static_cast<std::size_t>(plan.threads));
   const bool full_noise = model.noise.type() == NoiseType::full;
-  parallel_blocks(plan, pass.stop, [&](int thread, Index first, Index rows) {
+  std::optional<MissingSums> missing;
+  if (prepared.gaps) missing.emplace(model, prepared, options_, plan.threads);
+  const auto add_block = [&](int thread, Index first, Index rows) {
     BlockInference& block = buffers(prepared, thread, plan.block_rows);
+    if (missing) block.keep_products(false);
     auto& mine = threads[static_cast<std::size_t>(thread)];
     if (!mine) mine.emplace(model, prepared, options_.mean_products);
     BlockPosterior posterior;
@@ -111,14 +116,29 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
     else
       mine->YY += block.Y.topRows(rows).colwise().squaredNorm().transpose();
     if (mine->y.size() > 0) mine->y += block.Y.topRows(rows).colwise().sum().transpose();
-  });
+    if (missing) missing->gather(thread, block);
+  };
+  double empty = 0;
+  if (missing) {
+    for (Index first = 0; first < data.rows(); first += MissingSums::kGathered) {
+      BlockPlan part = plan;
+      part.first = first;
+      part.count = std::min(MissingSums::kGathered, data.rows() - first);
+      parallel_blocks(part, pass.stop, add_block);
+      missing->add_up(plan.threads);
+    }
+  } else {
+    parallel_blocks(plan, pass.stop, add_block);
+  }
 
   for (const auto& thread : threads) {
     if (!thread) continue;
     total += unscaled(model, prepared, *thread);
     total.free_energy += thread->log_sum;
-    if (thread->empty > 0) add_prior(model, static_cast<double>(thread->empty), total);
+    empty += static_cast<double>(thread->empty);
   }
+  if (empty > 0) add_prior(model, empty, total);
+  if (missing) missing->add_to(total, empty);
   total.count = static_cast<double>(data.rows());
   total.free_energy += total.count * prepared.constant - 0.5 * weighted_square(model.noise, total.YY);
   return total;

@@ -29,6 +29,8 @@ void product(Index rows, const SingleMatrix& A, const SingleMatrix& B, SingleMat
 using MatrixBlock = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMatrixBlock = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 
+/// C += A' B
+void add_product_transposed(const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C);
 /// C += factor A B
 void add_product(double factor, const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C);
 /// C = A B'
