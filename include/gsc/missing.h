@@ -29,5 +29,22 @@ class MaskedData final : public Data {
   double value_ = 0;
 };
 
+struct ImputeOptions {
+  bool denoise_observed = false;  ///< also replace observed values by what the model says of them without noise
+};
+
+/// A table without gaps.
+struct Imputed {
+  Matrix mean;  ///< rows x D: b + W <s.z> where a value was missing, else the value (or as above)
+  /// Rows x D: how far off that may be. Of a missing value the deviation of what would have been measured, noise
+  /// included; of a denoised one that of the value without noise; 0 where the value was kept.
+  Matrix std;
+};
+
+/// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. Of the
+/// truncated and exact methods, on the processor.
+Imputed impute(const Model& model, const Data& data, const InferenceOptions& options, const ImputeOptions& what = {},
+               Index first = 0, Index count = -1, const StopRequest& stop = {});
+
 #pragma GCC visibility pop
 }  // namespace gsc
