@@ -80,6 +80,21 @@ Parameters::Parameters(const gsc::Model& model)
       Psi(model.slab.covariance().cast<Real>()),
       Sigma(model.noise.covariance().cast<Real>()) {}
 
+Parameters Parameters::observed(const std::vector<Index>& dimensions) const {
+  Parameters rest = *this;
+  rest.W = Matrix(W(dimensions, Eigen::all));
+  rest.b = Vector(b(dimensions));
+  rest.Sigma = Matrix(Sigma(dimensions, dimensions));
+  return rest;
+}
+
+std::vector<Index> observed_dimensions(const gsc::Matrix& data, Index n) {
+  std::vector<Index> dimensions;
+  for (Index d = 0; d < data.cols(); ++d)
+    if (!std::isnan(data(n, d))) dimensions.push_back(d);
+  return dimensions;
+}
+
 Sums::Sums(Index dimensions, Index latents)
     : s(Vector::Zero(latents)),
       m(s),

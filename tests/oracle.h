@@ -39,7 +39,12 @@ struct Parameters {
   Vector b, pi, mu;
   Matrix Psi, Sigma;
   explicit Parameters(const gsc::Model& model);
+  /// The same without the dimensions that are not listed: W, b and Sigma lose their rows (and columns).
+  Parameters observed(const std::vector<Index>& dimensions) const;
 };
+
+/// The dimensions in which a data point is not NaN.
+std::vector<Index> observed_dimensions(const gsc::Matrix& data, Index n);
 
 /// Expectations of one data point under its posterior on the states given.
 struct Moments {

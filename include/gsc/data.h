@@ -52,13 +52,15 @@ class MatrixData final : public Data {
 /// What one pass over the data tells before learning starts.
 struct DataSummary {
   double count = 0;
-  Vector mean;        ///< D
-  Matrix covariance;  ///< D x D if asked for, else D x 1 variances
+  Vector mean;        ///< D; of what was observed, 0 where nothing was
+  Matrix covariance;  ///< D x D if asked for, else D x 1 variances; where nothing was observed, their mean
+  Vector observed;    ///< D: how many rows have each entry, if values may be missing, else empty
 };
 
 /// Throws Error for fewer than two rows, no columns, NaN or infinity (naming row and column), data without any
-/// variance, and values too large or too small to be squared; otherwise returns mean and (co)variance.
-DataSummary summarize(const Data& data, bool full_covariance = false);
+/// variance, and values too large or too small to be squared; otherwise returns mean and (co)variance. With
+/// `allow_missing` NaN is a missing value (then there are variances only), and an Error only if there is nothing else.
+DataSummary summarize(const Data& data, bool full_covariance = false, bool allow_missing = false);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -23,6 +23,7 @@ struct Rescues {
   std::int64_t floored_noise = 0;   ///< noise variances or eigenvalues held above their floor
   std::int64_t slab_fallbacks = 0;  ///< full slab: the fast step was replaced by the plain EM step
   std::int64_t clamped_pivots = 0;  ///< data points with a numerically singular state in the E-step
+  std::int64_t gap_fallbacks = 0;   ///< missing values: the long step for W was made shorter
   Rescues& operator+=(const Rescues& other);
   std::int64_t total() const;
 };
@@ -33,6 +34,9 @@ struct MStepOptions {
   bool learn_intercept = true;         ///< where the model has one
   /// Full slab: 1 is the fast preconditioned step, 0 the plain EM step; fit() lowers it when the free energy falls.
   double slab_acceleration = 1;
+  /// Missing values beyond InferenceOptions::gap_memory: 1 is the long step for W, 0 that of plain EM; as above.
+  double gap_acceleration = 1;
+  int threads = 1;  ///< for rows of W with missing values
 };
 
 /// The parameters that maximise the expected log joint given `statistics`, which were gathered under `model`.

@@ -17,6 +17,7 @@ namespace gsc {
 enum class Selection { singleton, conditional };
 enum class Method { truncated, exact, factored };
 enum class Precision { double_precision, single_precision };
+enum class Missing { error, nan };
 
 /// Exact inference enumerates 2^H states; beyond this many latents it is refused.
 inline constexpr Index kMaxExactLatents = 20;
@@ -36,6 +37,13 @@ struct InferenceOptions {
   Selection selection = Selection::conditional;
   Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double. Data
   ///< points whose log weights exceed what single can tell apart are done in double all the same
+  /// What a NaN in the data is: an error that names row and column, or a value that is missing. Missing values are
+  /// integrated out, so posteriors and likelihoods are those of the observed entries (docs/gaps.md); a data point
+  /// without any has the prior. Not with full noise.
+  Missing missing = Missing::error;
+  /// Megabytes for the sums with which each row of W is learned from the data points that have its entry, about 24 D
+  /// H(H+1)/2 bytes. Where these are more, W is learned from D H sums, in more iterations.
+  Index gap_memory = 1024;
   /// Also sum <s.z><s.z>', which only the paper's own noise update reads.
   bool mean_products = false;
   int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
@@ -65,6 +73,13 @@ struct Statistics {
   Vector lambda;  ///< H        sum E[lambda]
   Matrix T;       ///< H x H    sum (E[lambda lambda'] - Psi_SS^-1)
   Matrix SS;      ///< H x H    sum <s s'>
+  // With InferenceOptions::missing nan only, else empty. Above, y is zero where it is missing. Here are sums over the
+  // data points that miss entry d.
+  Vector missing;    ///< D        how many
+  Matrix missing_m;  ///< D x H    sum <s.z>
+  /// H(H+1)/2 x D    sum <(s.z)(s.z)'>, the upper triangle row by row; empty where gap_memory does not do
+  Matrix missing_ZZ;
+  Matrix missing_WZ;  ///< D x H    in its place: sum <(s.z)(s.z)'> w_d, with row d of W
   /// Data points whose state sums met a pivot that rounding had made zero or negative (then clamped).
   std::int64_t clamped_pivots = 0;
 
@@ -122,6 +137,7 @@ int thread_count(int requested);
 std::string_view to_string(Selection selection);
 std::string_view to_string(Method method);
 std::string_view to_string(Precision precision);
+std::string_view to_string(Missing missing);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -96,6 +96,7 @@ bool operator==(const Model& one, const Model& other);
 ///           covariance, W standard normal.
 ///   data:   columns of W are random data points plus N(0, sd/4) noise, mu = 0, slab variances 1, pi uniform in
 ///           0.1..0.5, noise = data covariance. Starts near the data, so it needs fewer iterations.
+/// What is missing (NaN) of a data point is taken to be the mean.
 /// With an intercept, which is the data's mean, columns are data points less that mean.
 Model initial_model(const Data& data, const DataSummary& summary, Index latents, NoiseType noise, SlabType slab,
                     Init init, Random& random, Intercept intercept = Intercept::none);

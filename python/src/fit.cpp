@@ -97,6 +97,7 @@ nb::dict rescues_of(const Rescues& rescues) {
   values["floored_slab"] = rescues.floored_slab;
   values["floored_noise"] = rescues.floored_noise;
   values["slab_fallbacks"] = rescues.slab_fallbacks;
+  values["gap_fallbacks"] = rescues.gap_fallbacks;
   values["clamped_pivots"] = rescues.clamped_pivots;
   return values;
 }

@@ -1,6 +1,7 @@
 #include <gsc/data.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "data/finite.h"
@@ -25,6 +26,13 @@ void check_magnitude(const Data& data, double typical) {
               " all values by 1e" + std::to_string(std::abs(exponent)) + " first");
 }
 
+[[noreturn]] void refuse_equal(const Data& data) {
+  throw Error(
+      data.name() +
+      ": all rows are equal (every value in a column is the same), so there is nothing to learn; is it the right "
+      "table?");
+}
+
 }  // namespace
 
 void require_finite(const Data& data, Index first, const Eigen::Ref<const Matrix>& block) {
@@ -33,8 +41,15 @@ void require_finite(const Data& data, Index first, const Eigen::Ref<const Matrix
     for (Index d = 0; d < block.cols(); ++d)
       if (!std::isfinite(block(i, d)))
         throw Error(data.name() + ": row " + std::to_string(first + i) + ", column " + std::to_string(d) +
-                    " (from 0) is " + (std::isnan(block(i, d)) ? "NaN" : "infinite") +
-                    "; remove or replace such values first");
+                    " (from 0) is " +
+                    (std::isnan(block(i, d))
+                         ? "NaN; set missing to nan if that is a missing value, or remove or replace such values first"
+                         : "infinite; remove or replace such values first"));
+}
+
+void require_not_infinite(const Data& data, Index first, const Eigen::Ref<const Matrix>& block) {
+  if (!block.array().isInf().any()) return;
+  require_finite(data, first, block.unaryExpr([](double value) { return std::isnan(value) ? 0 : value; }));
 }
 
 void check_shape(const Data& data) {
@@ -47,26 +62,44 @@ void check_shape(const Data& data) {
                 " columns; rows are data points and learning needs at least two (is the table transposed?)");
 }
 
-Vector first_row(const Data& data) {
-  Matrix row(1, data.cols());
-  data.read(0, row);
-  require_finite(data, 0, row);
-  return row.row(0).transpose();
+Vector first_row(const Data& data, bool allow_missing) {
+  Matrix block(1, data.cols());
+  data.read(0, block);
+  if (!allow_missing) require_finite(data, 0, block);
+  Vector first = block.row(0).transpose();
+  for (Index row = 1; row < data.rows() && first.hasNaN(); row += block.rows()) {
+    block.resize(std::min(kBlockRows, data.rows() - row), data.cols());
+    data.read(row, block);
+    for (Index i = 0; i < block.rows(); ++i)
+      for (Index d = 0; d < block.cols(); ++d)
+        if (std::isnan(first[d])) first[d] = block(i, d);
+  }
+  return first.array().isNaN().select(0, first);
 }
 
-DataSums::DataSums(Vector about, bool full_covariance)
+DataSums::DataSums(Vector about, bool full_covariance, bool allow_missing)
     : origin(std::move(about)),
       sum(Vector::Zero(origin.size())),
       squares(Matrix::Zero(origin.size(), full_covariance ? origin.size() : 1)),
-      full(full_covariance) {}
+      observed(Vector::Zero(allow_missing ? origin.size() : 0)),
+      full(full_covariance) {
+  assert(!full_covariance || !allow_missing);
+}
 
 void DataSums::add_rows(const Data& data, Index first_number) {
   Matrix block;
   for (Index first = 0; first < data.rows(); first += kBlockRows) {
     block.resize(std::min(kBlockRows, data.rows() - first), data.cols());
     data.read(first, block);
-    require_finite(data, first_number + first, block);
+    if (observed.size() == 0)
+      require_finite(data, first_number + first, block);
+    else
+      require_not_infinite(data, first_number + first, block);
     block.rowwise() -= origin.transpose();
+    if (observed.size() > 0) {
+      observed += (!block.array().isNaN()).cast<double>().matrix().colwise().sum().transpose();
+      block = block.array().isNaN().select(0, block);
+    }
     magnitude += block.cwiseAbs().sum();
     sum += block.colwise().sum().transpose();
     if (full)
@@ -80,7 +113,22 @@ void DataSums::add_rows(const Data& data, Index first_number) {
 DataSummary DataSums::summary(const Data& data) const {
   DataSummary summary;
   summary.count = count;
-  if (magnitude > 0) check_magnitude(data, magnitude / (count * static_cast<double>(data.cols())));
+  summary.observed = observed;
+  const double values = observed.size() > 0 ? observed.sum() : count * static_cast<double>(data.cols());
+  if (values == 0)
+    throw Error(data.name() +
+                ": every value is missing, so there is nothing to learn from; is it the right table, and "
+                "the right sign for missing values?");
+  if (magnitude > 0) check_magnitude(data, magnitude / values);
+  if (observed.size() > 0) {
+    const Vector counts = observed.cwiseMax(1), from_origin = sum.cwiseQuotient(counts);
+    summary.mean = origin + from_origin;
+    Vector variances = (squares.col(0).cwiseQuotient(counts) - from_origin.cwiseAbs2()).cwiseMax(0.0);
+    const double columns = static_cast<double>((observed.array() > 0).count());
+    summary.covariance = (observed.array() == 0).select(variances.sum() / columns, variances);
+    if (!(variances.sum() > 0)) refuse_equal(data);
+    return summary;
+  }
   const Vector offset = sum / summary.count;
   summary.mean = origin + offset;
   if (full)
@@ -88,17 +136,13 @@ DataSummary DataSums::summary(const Data& data) const {
   else
     summary.covariance = (squares.col(0) / summary.count - offset.cwiseAbs2()).cwiseMax(0.0);
   const double variance = full ? summary.covariance.trace() : summary.covariance.sum();
-  if (!(variance > 0))
-    throw Error(
-        data.name() +
-        ": all rows are equal (every value in a column is the same), so there is nothing to learn; is it the right "
-        "table?");
+  if (!(variance > 0)) refuse_equal(data);
   return summary;
 }
 
-DataSummary summarize(const Data& data, bool full_covariance) {
+DataSummary summarize(const Data& data, bool full_covariance, bool allow_missing) {
   check_shape(data);
-  DataSums sums(first_row(data), full_covariance);
+  DataSums sums(first_row(data, allow_missing), full_covariance, allow_missing);
   sums.add_rows(data, 0);
   return sums.summary(data);
 }

@@ -61,20 +61,21 @@ Share::Share(const Data& data, const SharingOptions& options)
   rows_.use_memory(*memory_);
 }
 
-DataSummary Share::summarize(bool full_covariance) {
+DataSummary Share::summarize(bool full_covariance, bool allow_missing) {
   Packer packer;
   together(team(), [&] {
     check_shape(data_);
-    if (team().root()) packer << first_row(data_);
+    if (team().root()) packer << first_row(data_, allow_missing);
   });
   const Bytes bytes = team().broadcast(packer.take(), 0);
   const auto origin = Unpacker(bytes).next<Vector>();
-  DataSums sums(origin, full_covariance);
+  DataSums sums(origin, full_covariance, allow_missing);
   together(team(), [&] { sums.add_rows(rows_, shares_[static_cast<std::size_t>(team().rank())]); });
   team().sum(&sums.count, 1);
   team().sum(&sums.magnitude, 1);
   team().sum(sums.sum.data(), sums.sum.size());
   team().sum(sums.squares.data(), sums.squares.size());
+  team().sum(sums.observed.data(), sums.observed.size());
   return sums.summary(data_);
 }
 

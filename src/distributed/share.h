@@ -41,7 +41,7 @@ class Share {
   Share(const Data& data, const SharingOptions& options);
 
   /// Of all ranks' rows; throws as gsc::summarize().
-  DataSummary summarize(bool full_covariance);
+  DataSummary summarize(bool full_covariance, bool allow_missing);
 
   /// This rank's rows. Where they are sorted or moved to other ranks, each E-step may find others here.
   const Data& rows() const { return rows_; }

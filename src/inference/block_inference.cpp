@@ -1,6 +1,9 @@
 #include "inference/block_inference.h"
 
+#include <algorithm>
+
 #include "data/finite.h"
+#include "inference/clusters.h"
 
 namespace gsc {
 
@@ -10,6 +13,10 @@ void require_fit(const Model& model, const Data& data, const InferenceOptions& o
   if (data.cols() != model.dimensions())
     throw Error(data.name() + ": the data has " + std::to_string(data.cols()) + " columns, the model is for " +
                 std::to_string(model.dimensions()) + "; use data of the model's kind (or is the table transposed?)");
+  if (options.missing == Missing::nan && model.noise.type() == NoiseType::full)
+    throw UsageError(
+        "missing is nan, but the model's noise is full, and what is missing then has no noise of its own to leave out; "
+        "learn a model with noise scalar or diagonal");
 }
 
 void require_rows(const Data& data) {
@@ -49,10 +56,76 @@ void BlockInference::run(const PreparedModel& prepared, const Data& data, Index 
                          const BlockPosterior& posterior) {
   auto block = Y.topRows(count);
   data.read(first, block);
-  require_finite(data, first, block);
+  if (prepared.gaps)
+    gaps.sort(data, first, block, prepared.intercept, all_rows_);
+  else
+    require_finite(data, first, block);
   if (prepared.intercept.size() > 0) block.rowwise() -= prepared.intercept.transpose();
   product(count, Y, prepared.projection, rows);
-  process_block(prepared, {count, rows.data(), log_sums.data(), sums, posterior}, workspace_);
+  const Index complete = gaps.any() ? gaps.complete() : count;
+  if (complete > 0) process_block(prepared, {complete, rows.data(), log_sums.data(), sums, posterior}, workspace_);
+  if (gaps.any()) run_gaps(prepared, sums, posterior);
+}
+
+void BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, const BlockPosterior& posterior) {
+  const Index count = gaps.count(), complete = gaps.complete(), partial = gaps.partial(), H = prepared.latents;
+  const GapModel& model = *prepared.gaps;
+  if (!gap_workspace_) gap_workspace_.emplace(prepared);
+  if (second_moment.rows() < count) second_moment.resize(count, prepared.padded);
+  product(count, gaps.observed(), model.squares, second_moment);
+  if (keep_products_ && products.rows() < partial) {
+    product_latents.resize(partial, prepared.candidates);
+    products.resize(partial, prepared.candidates * (prepared.candidates + 1) / 2);
+  }
+  const GapProducts kept{product_latents.data(), products.data()};
+  std::uint16_t* candidates = workspace_.buffers().candidates.data();
+  const auto part = [&](Index first, Index rows_of_it, BlockSums* its_sums, const GapProducts* its_products) {
+    if (rows_of_it == 0) return;
+    const Index at = complete + first;
+    process_gap_block(
+        prepared,
+        {rows_of_it, gaps.observed().row(first).data(), rows.row(at).data(), second_moment.row(first).data(),
+         candidates + at * prepared.candidates, log_sums.data() + at, its_sums,
+         posterior.probability == nullptr ? nullptr : posterior.probability + at * H, its_products},
+        *gap_workspace_);
+  };
+  part(0, partial, sums, keep_products_ ? &kept : nullptr);
+  part(partial, gaps.empty(), nullptr, nullptr);  // for their candidates: the rest is known
+
+  log_sums.segment(complete, partial) += (1 - gaps.observed().topRows(partial).array()).matrix() * model.log_noise;
+  for (Index n = partial; n < count; ++n) {
+    const Index at = complete + n;
+    rows.row(at).head(H) = model.mean.transpose();
+    second_moment.row(n).head(H) = model.second.transpose();
+    log_sums[at] = -prepared.constant;  // log 1
+    if (posterior.probability != nullptr) std::copy_n(model.pi.data(), H, posterior.probability + at * H);
+  }
+  for (Index n = 0; n < count; ++n) {
+    const Index at = complete + n;
+    if (posterior.second_moment != nullptr)
+      std::copy_n(second_moment.row(n).data(), H, posterior.second_moment + at * H);
+    if (posterior.keys != nullptr)
+      posterior.keys[at] = candidates_key(prepared, workspace_.buffers(), static_cast<std::uint32_t>(at));
+    if (posterior.candidates == nullptr) continue;
+    std::int32_t* target = posterior.candidates + at * prepared.candidates;
+    std::copy_n(candidates + at * prepared.candidates, prepared.candidates, target);
+    std::sort(target, target + prepared.candidates);
+  }
+}
+
+void BlockInference::restore_order(const PreparedModel& prepared, const BlockPosterior& posterior) {
+  gaps.restore(Y.data(), Y.cols());
+  gaps.restore(rows.data(), rows.cols());
+  gaps.restore(log_sums.data(), 1);
+  if (posterior.probability != nullptr) gaps.restore(posterior.probability, prepared.latents);
+  if (posterior.second_moment != nullptr) gaps.restore(posterior.second_moment, prepared.latents);
+  if (posterior.candidates != nullptr) gaps.restore(posterior.candidates, prepared.candidates);
+  if (posterior.keys != nullptr) gaps.restore(posterior.keys, 1);
+}
+
+void BlockInference::keep_products(bool all) {
+  keep_products_ = true;
+  all_rows_ = all;
 }
 
 }  // namespace gsc

@@ -28,6 +28,9 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 class CandidateSelector {
+  using D = hn::ScalableTag<float>;
+  using V = hn::Vec<D>;
+
  public:
   static constexpr Index ScratchFloats(Index padded, int candidates) { return (4 + candidates) * padded; }
 
@@ -67,24 +70,34 @@ class CandidateSelector {
     }
   }
 
+  void Start(const double* pivots, const double* eta) {
+    const float* offsets = model_.score_offset.data();
+    for (size_t h = 0; h < size_; ++h) {
+      d_[h] = static_cast<float>(pivots[h]);
+      e_[h] = static_cast<float>(eta[h]);
+      offset_[h] = offsets[h];
+    }
+    const D d;
+    for (size_t h = 0; h < size_; h += hn::Lanes(d))
+      hn::Store(Score(hn::Load(d, d_ + h), hn::Load(d, e_ + h), hn::Load(d, offset_ + h)), d, score_ + h);
+  }
+
   /// Then the candidates, most promising first.
   void Choose(std::uint16_t* candidates) {
-    const bool conditional = model_.selection == Selection::conditional;
-    const int alone = conditional ? (model_.candidates + 1) / 2 : model_.candidates;
+    const int alone = Alone(model_);
     for (int k = 0; k < alone; ++k) candidates[k] = Pick();
     if (alone == model_.candidates) return;
-    for (int k = 0; k + 1 < alone; ++k) Eliminate<false>(k, candidates);
+    for (int k = 0; k + 1 < alone; ++k) Eliminate<false>(k, candidates, ModelRow(candidates[k]));
     for (int k = alone; k < model_.candidates; ++k) {
-      Eliminate<true>(k - 1, candidates);
+      Eliminate<true>(k - 1, candidates, ModelRow(candidates[k - 1]));
       candidates[k] = Pick();
     }
   }
 
- private:
-  using D = hn::ScalableTag<float>;
-  using V = hn::Vec<D>;
-  static constexpr float kTaken = -3e38f;
-  static constexpr float kFloor = 1e-6f;  // of reduced pivots
+  /// How many candidates are chosen by the score alone.
+  static int Alone(const PreparedModel& model) {
+    return model.selection == Selection::conditional ? (model.candidates + 1) / 2 : model.candidates;
+  }
 
   /// The latent with the highest score, which is then taken out of the race.
   std::uint16_t Pick() {
@@ -107,15 +120,15 @@ class CandidateSelector {
     return static_cast<std::uint16_t>(winner);
   }
 
-  /// Column k of the Cholesky factor of J^ for pick k, and what it leaves of d, e and, if kRescore, the scores.
+  /// Column k of the Cholesky factor of J^ for pick k, and what it leaves of d, e and, if kRescore, the scores. `row`:
+  /// of J^, that of the pick; its own entry does not matter.
   template <bool kRescore>
-  void Eliminate(int k, const std::uint16_t* candidates) {
+  void Eliminate(int k, const std::uint16_t* candidates, const float* row) {
     if (k >= kMaxCandidates) __builtin_unreachable();  // or the compiler warns of loops that overflow
     const D d;
     const size_t lanes = hn::Lanes(d), pick = candidates[k];
     const float r = 1 / std::sqrt(std::max(d_[pick], kFloor));
     const V r_v = hn::Set(d, r), f = hn::Set(d, e_[pick] * r);
-    const float* row = model_.J_single.data() + pick * size_;
     float* column = factor_ + static_cast<size_t>(k) * size_;
     // Four vectors at a time where that fits, so that a broadcast of the factor's entry serves four multiply-adds.
     size_t h = 0;
@@ -143,6 +156,12 @@ class CandidateSelector {
       Finish<kRescore>(h, hn::Mul(c, r_v), f, column);
     }
   }
+
+ private:
+  static constexpr float kTaken = -3e38f;
+  static constexpr float kFloor = 1e-6f;  // of reduced pivots
+
+  const float* ModelRow(size_t latent) const { return model_.J_single.data() + latent * size_; }
 
   /// One vector of the new column c: d -= c^2, e -= c f, and the new scores.
   template <bool kRescore>

@@ -1,10 +1,12 @@
 // The E-step of the truncated and exact methods: a pass over the data that leaves Statistics.
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "data/row_list.h"
 #include "inference/cpu_engine.h"
+#include "inference/missing_sums.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -24,6 +26,7 @@ struct ThreadSums {
   Vector y;
   Matrix MM;
   double log_sum = 0;
+  Index empty = 0;  ///< data points without any observed entry
 };
 
 /// Copies the upper triangle to the lower.
@@ -60,6 +63,17 @@ Statistics unscaled(const Model& model, const PreparedModel& prepared, const Thr
   return statistics;
 }
 
+/// So many data points of which nothing was observed: they have the prior, under which E[lambda] and T vanish.
+void add_prior(const Model& model, double count, Statistics& statistics) {
+  statistics.s += count * model.pi;
+  statistics.m += count * model.pi.cwiseProduct(model.mu);
+  statistics.ZZ += count * prior_products(model);
+  if (model.slab.type() == SlabType::diagonal) return;
+  Matrix together = model.pi * model.pi.transpose();
+  together.diagonal() = model.pi;
+  statistics.SS += count * together;
+}
+
 /// sum_n y'Py = trace(P YY)
 double weighted_square(const Noise& noise, const Matrix& YY) {
   if (noise.type() == NoiseType::full) return noise.solve(YY).trace();
@@ -74,7 +88,7 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
   const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
   const Data& data = pass.rows ? static_cast<const Data&>(listed) : data_;
   Statistics total(model);
-  if (options_.mean_products) total.MM = Matrix::Zero(model.latents(), model.latents());
+  add_optional_shapes(total, model, options_);
   if (data.rows() == 0) return total;
 
   const PreparedModel& prepared = this->prepared(model);
@@ -82,13 +96,18 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
   reserve(plan.threads);
   std::vector<std::optional<ThreadSums>> threads(static_cast<std::size_t>(plan.threads));
   const bool full_noise = model.noise.type() == NoiseType::full;
-  parallel_blocks(plan, pass.stop, [&](int thread, Index first, Index rows) {
+  std::optional<MissingSums> missing;
+  if (prepared.gaps) missing.emplace(model, prepared, options_, plan.threads);
+  const auto add_block = [&](int thread, Index first, Index rows) {
     BlockInference& block = buffers(prepared, thread, plan.block_rows);
+    if (missing) block.keep_products(false);
     auto& mine = threads[static_cast<std::size_t>(thread)];
     if (!mine) mine.emplace(model, prepared, options_.mean_products);
     BlockPosterior posterior;
     if (pass.keys != nullptr) posterior.keys = pass.keys + first;
     block.run(prepared, data, first, rows, &mine->sums, posterior);
+    if (posterior.keys != nullptr) block.gaps.restore(posterior.keys, 1);
+    mine->empty += block.gaps.empty();
     mine->log_sum += block.log_sums.head(rows).sum();
     add_product_transposed(rows, block.Y, block.rows, mine->YZ);
     if (options_.mean_products) add_product_transposed(rows, block.rows, block.rows, mine->MM);
@@ -97,13 +116,29 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
     else
       mine->YY += block.Y.topRows(rows).colwise().squaredNorm().transpose();
     if (mine->y.size() > 0) mine->y += block.Y.topRows(rows).colwise().sum().transpose();
-  });
+    if (missing) missing->gather(thread, block);
+  };
+  double empty = 0;
+  if (missing) {
+    for (Index first = 0; first < data.rows(); first += MissingSums::kGathered) {
+      BlockPlan part = plan;
+      part.first = first;
+      part.count = std::min(MissingSums::kGathered, data.rows() - first);
+      parallel_blocks(part, pass.stop, add_block);
+      missing->add_up(plan.threads);
+    }
+  } else {
+    parallel_blocks(plan, pass.stop, add_block);
+  }
 
   for (const auto& thread : threads) {
     if (!thread) continue;
     total += unscaled(model, prepared, *thread);
     total.free_energy += thread->log_sum;
+    empty += static_cast<double>(thread->empty);
   }
+  if (empty > 0) add_prior(model, empty, total);
+  if (missing) missing->add_to(total, empty);
   total.count = static_cast<double>(data.rows());
   total.free_energy += total.count * prepared.constant - 0.5 * weighted_square(model.noise, total.YY);
   return total;

@@ -67,6 +67,16 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .value = "",
          .help = "candidates are the best alone, or half of them the best given the others"},
         options.selection);
+  visit({.name = "missing", .value = "", .help = "what NaN in the data is: an error, or a missing value"},
+        options.missing);
+  visit({.name = "gap_memory",
+         .value = "MB",
+         .help = "for what learning W keeps of missing values; with too little it takes more iterations",
+         .smallest = 0,
+         .largest = 1 << 30,
+         .remedy = "give megabytes, 0 to 1073741824",
+         .on_resume = OnResume::keep},
+        options.gap_memory);
   visit({.name = "precision", .value = "", .help = "of the sums over states; single is faster"}, options.precision);
   visit({.name = "threads",
          .value = "N",

@@ -63,6 +63,8 @@ class SlabMoments {
   double Mean(int position, size_t lane) const { return GetLane<D>(e_[position], lane); }
   double Probability(int position, size_t lane) const { return GetLane<D>(s_[position], lane); }
   double SecondMoment(int position, size_t lane) const { return GetLane<D>(Q_[Triangle(position, position)], lane); }
+  /// <(s.z)_p (s.z)_q>, q <= p
+  double Product(int p, int q, size_t lane) const { return GetLane<D>(Q_[Triangle(p, q)], lane); }
 
   V max_x;
   hn::Mask<D> clamped;
@@ -132,6 +134,17 @@ class DiagonalSlabLanes : public SlabMoments<D> {
       J += lanes;
       reinterpret_cast<T*>(eta_ + p)[lane] = static_cast<T>(eta[from]);
       reinterpret_cast<T*>(a_ + p)[lane] = static_cast<T>(a[from]);
+    }
+  }
+
+  /// A data point with a system all of its own, by position: the lower triangle of J by rows, eta and a.
+  void GatherSystem(size_t lane, const std::uint16_t*, const double* system, const double* eta, const double* a) {
+    const size_t lanes = hn::Lanes(D());
+    T* J = reinterpret_cast<T*>(J_) + lane;
+    for (int i = 0; i < Triangle(size_, 0); ++i, J += lanes) *J = static_cast<T>(system[i]);
+    for (int p = 0; p < size_; ++p) {
+      reinterpret_cast<T*>(eta_ + p)[lane] = static_cast<T>(eta[p]);
+      reinterpret_cast<T*>(a_ + p)[lane] = static_cast<T>(a[p]);
     }
   }
 
@@ -285,6 +298,24 @@ class FullSlabLanes {
     }
   }
 
+  /// A data point with G^ and W'Py of its own, by position: the lower triangle by rows, in the scaled units.
+  void GatherSystem(size_t lane, const std::uint16_t* latents, const double* gram, const double* projected,
+                    const double*) {
+    for (int p = 0; p < size_; ++p) {
+      const Index i = latents[p];
+      for (int q = 0; q <= p; ++q) {
+        auto& block = system_.B[Triangle(p, q)];
+        Put(block.e[0][0], lane, model_.slab(i, latents[q]));
+        Put(block.e[0][1], lane, p == q ? -1 : 0);
+        Put(block.e[1][0], lane, p == q ? -1 : 0);
+        Put(block.e[1][1], lane, -gram[Triangle(p, q)]);
+      }
+      Put(system_.v[p].e[0], lane, model_.slab_mean[i]);
+      Put(system_.v[p].e[1], lane, projected[p]);
+      Put(logit_[p], lane, model_.logit_pi[i]);
+    }
+  }
+
   /// No estimate: the caller starts from the singletons and corrects the reference if a state turns out far better.
   V BestOfChain() { return hn::Zero(D()); }
 
@@ -313,6 +344,7 @@ class FullSlabLanes {
   double SecondMoment(int position, size_t lane) const {
     return 2 * Get(adjoints_.B[Triangle(position, position)].e[1][1], lane);
   }
+  double Product(int p, int q, size_t lane) const { return 2 * Get(adjoints_.B[Triangle(p, q)].e[1][1], lane); }
 
   void AddProducts(size_t lane, const std::uint16_t* latents, BlockSums& sums) const {
     for (int p = 0; p < size_; ++p) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/gap_model.h"
+
 namespace gsc {
 
 // Every state's log weight is  sum offsets - 1/2 log|det M_SS| - 1/2 v_S' M_SS^-1 v_S  with
@@ -49,8 +51,16 @@ void MostProbableStates::grow(Index position, const Matrix& M, const Vector& v, 
   }
 }
 
-void MostProbableStates::find(const Vector& eta, const std::int32_t* candidates, std::int32_t* states,
-                              double* weights) {
+double MostProbableStates::own_system(Index i, Index j, const double* observed) const {
+  if (observed == nullptr) return model_.full_slab ? model_.gram(i, j) : model_.J(i, j);
+  const Matrix& basis = model_.gaps->basis;
+  double sum = i == j && !model_.full_slab ? model_.gaps->slab_precision[i] : 0;
+  for (Index d = 0; d < basis.cols(); ++d) sum += observed[d] * basis(i, d) * basis(j, d);
+  return sum;
+}
+
+void MostProbableStates::find(const Vector& eta, const std::int32_t* candidates, std::int32_t* states, double* weights,
+                              const double* observed) {
   const Index count = model_.candidates, rows = model_.full_slab ? 2 : 1;
   candidates_ = candidates;
   heap_.clear();
@@ -62,9 +72,9 @@ void MostProbableStates::find(const Vector& eta, const std::int32_t* candidates,
     for (Index q = 0; q < count; ++q) {
       const Index j = candidates[q];
       if (model_.full_slab)
-        M.block<2, 2>(2 * p, 2 * q) << model_.slab(i, j), p == q ? -1 : 0, p == q ? -1 : 0, -model_.gram(i, j);
+        M.block<2, 2>(2 * p, 2 * q) << model_.slab(i, j), p == q ? -1 : 0, p == q ? -1 : 0, -own_system(i, j, observed);
       else
-        M(p, q) = -model_.J(i, j);
+        M(p, q) = -own_system(i, j, observed);
     }
     if (model_.full_slab)
       v.segment<2>(2 * p) << model_.slab_mean[i], eta[i] - model_.eta_offset[i];
@@ -76,7 +86,12 @@ void MostProbableStates::find(const Vector& eta, const std::int32_t* candidates,
   for (Index h = 0; h < model_.latents; ++h) {
     if (std::binary_search(candidates, candidates + count, static_cast<std::int32_t>(h))) continue;
     active_ = {static_cast<std::int32_t>(h)};
-    offer(model_.a[h] + 0.5 * eta[h] * eta[h]);
+    double pivot = 1;
+    if (observed != nullptr) {
+      pivot = model_.gaps->slab_precision[h];
+      for (Index d = 0; d < model_.dimensions; ++d) pivot += observed[d] * model_.gaps->squares(d, h);
+    }
+    offer(model_.a[h] - 0.5 * std::log(pivot) + 0.5 * eta[h] * eta[h] / pivot);
     active_.clear();
   }
   std::sort(heap_.begin(), heap_.end(), [](const State& a, const State& b) { return a.log_weight > b.log_weight; });

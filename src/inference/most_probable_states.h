@@ -2,6 +2,7 @@
 // The heaviest states of one data point. Reporting, not learning: plain scalar code, and an independent second way to
 // the weights that the SIMD trees sum.
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -15,8 +16,11 @@ class MostProbableStates {
       : model_(model), wanted_(static_cast<std::size_t>(states)) {}
 
   /// eta: scaled, with offset. candidates: ascending. Writes `states` rows of max_active latents (the rest stays as it
-  /// was) and their posterior probabilities.
-  void find(const Vector& eta, const std::int32_t* candidates, std::int32_t* states, double* weights);
+  /// was) and their posterior probabilities. `observed`: D, 1 or 0, of a data point with gaps; null: all.
+  void find(const Vector& eta, const std::int32_t* candidates, std::int32_t* states, double* weights,
+            const double* observed = nullptr);
+  /// Log of the summed weights of all states of the last data point.
+  double log_sum() const { return largest_ + std::log(sum_); }
 
  private:
   struct State {
@@ -24,6 +28,8 @@ class MostProbableStates {
     std::vector<std::int32_t> latents;
   };
   void offer(double log_weight);
+  /// J^ of a data point, or for a full slab G^.
+  double own_system(Index i, Index j, const double* observed) const;
   void grow(Index position, const Matrix& M, const Vector& v, double log_weight);
 
   const PreparedModel& model_;

@@ -25,6 +25,8 @@ void InferenceOptions::validate(Index latents) const {
                        std::to_string(kMaxExactLatents) + " latents, use the truncated method beyond");
     return;
   }
+  if (method == Method::factored && missing == Missing::nan)
+    throw UsageError("missing is nan, but method is factored, which needs complete data; use the truncated method");
   if (method == Method::factored) return;
   if (candidates < 0 || candidates > latents)
     throw UsageError("candidates is " + std::to_string(candidates) + "; it must lie between 1 and latents (" +
@@ -61,5 +63,7 @@ std::string_view to_string(Method method) {
 std::string_view to_string(Precision precision) {
   return precision == Precision::double_precision ? "double" : "single";
 }
+
+std::string_view to_string(Missing missing) { return missing == Missing::error ? "error" : "nan"; }
 
 }  // namespace gsc

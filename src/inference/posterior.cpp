@@ -36,6 +36,7 @@ Posterior CpuEngine::infer(const Model& model, const PosteriorRequest& request, 
     if (request.variance) fields.second_moment = result.variance.row(out).data();
     if (result.candidates.size() > 0) fields.candidates = result.candidates.row(out).data();
     block.run(prepared, data_, row, rows, nullptr, fields);
+    block.restore_order(prepared, fields);
 
     const auto Y = block.Y.topRows(rows);
     const Matrix PY = model.noise.solve(Y.transpose());
@@ -50,9 +51,15 @@ Posterior CpuEngine::infer(const Model& model, const PosteriorRequest& request, 
     if (request.states > 0) {
       product(rows, block.Y, prepared.projection, block.rows);  // eta again: the kernel has turned it into means
       MostProbableStates most_probable(prepared, request.states);
-      for (Index n = 0; n < rows; ++n)
+      for (Index i = 0; i < rows; ++i) {
+        const Index n = block.gaps.origin(i), gap = block.gaps.any() ? i - block.gaps.complete() : -1;
         most_probable.find(block.rows.row(n).transpose() + prepared.eta_offset, result.candidates.row(out + n).data(),
-                           result.states.row(out + n).data(), result.state_weights.row(out + n).data());
+                           result.states.row(out + n).data(), result.state_weights.row(out + n).data(),
+                           gap >= 0 ? block.gaps.observed().row(gap).data() : nullptr);
+        // With nothing observed the posterior is the prior, on all states.
+        if (gap >= 0 && gap >= block.gaps.partial())
+          result.state_weights.row(out + n) *= std::exp(most_probable.log_sum() + (-model.pi.array()).log1p().sum());
+      }
     }
   });
   if (!request.candidates) result.candidates.resize(0, 0);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "math/blas.h"
+#include "inference/gap_model.h"
 
 namespace gsc {
 
@@ -59,6 +59,8 @@ PreparedModel::PreparedModel(const Model& model, const InferenceOptions& options
   }
   J.diagonal().setOnes();
   J_single = J.cast<float>();
+
+  if (options.missing == Missing::nan) gaps = std::make_shared<const GapModel>(model, scale, padded);
 
   constant = (-model.pi.array()).log1p().sum() -
              0.5 * (static_cast<double>(dimensions) * std::log(2 * std::numbers::pi) + model.noise.log_determinant());

@@ -16,6 +16,10 @@
 
 #include <gsc/inference.h>
 
+#include <memory>
+
+#include "math/blas.h"
+
 namespace gsc {
 
 /// Floats in the widest vector we use.
@@ -28,7 +32,7 @@ inline constexpr int kMaxCandidates = 128;
 double state_count(Index candidates, Index max_active);
 #pragma GCC visibility pop
 
-using SingleMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+struct GapModel;
 
 struct PreparedModel {
   PreparedModel(const Model& model, const InferenceOptions& options);
@@ -58,6 +62,8 @@ struct PreparedModel {
   // Full slab only.
   Vector slab_mean;   ///< latents; mu^
   Matrix gram, slab;  ///< latents x latents; G^ and Psi^
+  /// Only where values may be missing, else null.
+  std::shared_ptr<const GapModel> gaps;
 };
 
 }  // namespace gsc

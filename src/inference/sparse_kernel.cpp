@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "inference/candidates-inl.h"
+#include "inference/gap_systems-inl.h"
 #include "inference/lane_trees-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -45,6 +46,104 @@ class Systems {
   /// To rank the latents float will do. Its score is the model's plus logit pi_n - logit pi.
   void Own(Index n, const NeighbourSums& sums) {
     const double* eta = Row(n);
+    std::uint16_t* candidates = Candidates(n);
+    if (SelectsAny()) {
+      StartOwn(eta, sums, shared_.single.gram.data(), selector_);
+      selector_.Choose(candidates);
+    }
+    for (int i = 0; i < model_.candidates; ++i) {
+      const Index h = candidates[i];
+      const OwnPrior prior = PriorOf(h, sums);
+      Put(n, i, shared_.gram[h] + 1 / prior.psi, eta[h] + prior.mu / prior.psi, prior.a);
+    }
+    block_.log_sums[n] = shared_.constant + LogAllOff(sums);
+  }
+
+  /// Data points with gaps, the first being `first` of all those of the block; at most kGapRows. Their systems go to
+  /// the workspace for gaps. `sums`: null for the model's prior.
+  void Gaps(Index first, Index count, NeighbourSums* sums) {
+    const Index complete = block_.gaps->complete(), dimensions = model_.dimensions;
+    const Matrix& observed = block_.gaps->observed();
+    GapSelection selection(model_, *work_.gaps);
+    std::uint16_t* candidates = block_.candidates + (complete + first) * model_.candidates;
+    for (Index i = 0; i < count; ++i) {
+      double* eta = Row(complete + first + i);
+      double* diagonal = block_.diagonals + (first + i) * model_.padded;
+      Candidates(complete + first + i);
+      if (sums == nullptr) {
+        for (Index h = 0; h < model_.padded; ++h) {
+          eta[h] += model_.eta_offset[h];
+          diagonal[h] += model_.gaps->slab_precision[h];
+        }
+        if (SelectsAny()) selection.Of(i).Start(diagonal, eta);
+      } else if (SelectsAny()) {
+        sums->gather(Number(complete + first + i));
+        std::transform(diagonal, diagonal + model_.padded, work_.gram.data(),
+                       [](double value) { return static_cast<float>(value); });
+        CandidateSelector selector = selection.Of(i);
+        StartOwn(eta, *sums, work_.gram.data(), selector);
+      }
+    }
+    if (SelectsAny()) selection.Choose(count, observed.data() + first * dimensions, candidates);
+    for (Index i = 0; i < count; ++i) {
+      const Index n = complete + first + i;
+      const double* eta = Row(n);
+      const double* diagonal = block_.diagonals + (first + i) * model_.padded;
+      if (sums != nullptr) sums->gather(Number(n));
+      OwnSystem(model_, observed.row(first + i).data(), candidates + i * model_.candidates, i, *work_.gaps,
+                [&](Index h) {
+                  if (sums == nullptr) return OnLatent{diagonal[h], eta[h], model_.a[h]};
+                  const OwnPrior prior = PriorOf(h, *sums);
+                  return OnLatent{diagonal[h] + 1 / prior.psi, eta[h] + prior.mu / prior.psi, prior.a};
+                });
+      block_.log_sums[n] = sums == nullptr ? model_.constant : shared_.constant + LogAllOff(*sums);
+      for (Index d = 0; d < dimensions; ++d)
+        if (observed(first + i, d) == 0) block_.log_sums[n] += model_.gaps->log_noise[d];
+    }
+  }
+
+  /// A data point without any observed entry has the prior, on all states.
+  void Empty(Index n, NeighbourSums* sums) {
+    if (sums != nullptr) sums->gather(Number(n));
+    block_.log_sums[n] = 0;
+    for (int i = 0; i < model_.candidates; ++i) {
+      const Index at = n * model_.candidates + i, h = block_.candidates[at];
+      const double t = model_.scale[h];
+      double pi = model_.gaps->pi[h], mean = model_.gaps->mean[h], second = model_.gaps->second[h];
+      if (sums != nullptr) {
+        const OwnPrior own = PriorOf(h, *sums);
+        pi = own.pi;
+        mean = pi * own.mu;
+        second = pi * (own.psi + own.mu * own.mu);
+      }
+      block_.probability[at] = static_cast<float>(pi);
+      block_.mean[at] = static_cast<float>(t * mean);
+      block_.second_moment[at] = static_cast<float>(t * t * second);
+    }
+  }
+
+ private:
+  using D = hn::ScalableTag<float>;
+  using V = hn::Vec<D>;
+  using Double = hn::ScalableTag<double>;
+
+  /// Of one latent and data point, scaled; a as above.
+  struct OwnPrior {
+    double pi, mu, psi, a;
+  };
+  OwnPrior PriorOf(Index h, const NeighbourSums& sums) const {
+    const double k = shared_.pseudo_counts, per_point = 1 / (k + sums.count);
+    const double inverse_t = shared_.inverse_scale[h], weight = 1 / (k + sums.s[h]);
+    const double pi = std::clamp((shared_.pi[h] + sums.s[h]) * per_point, kLeastPi, kMostPi);
+    const double mu = (shared_.mu[h] + sums.m[h] * inverse_t) * weight;
+    const double second = (shared_.second[h] + sums.zz[h] * inverse_t * inverse_t) * weight;
+    const double psi = std::max(second - mu * mu, kLeastVariance * second);
+    const double odds = pi / (1 - pi);
+    return {pi, mu, psi, 0.5 * (std::log(odds * odds / psi) - mu * mu / psi)};
+  }
+
+  /// The scores of a data point under its own prior, given the diagonal of G^.
+  void StartOwn(const double* eta, const NeighbourSums& sums, const float* gram, CandidateSelector& selector) {
     const double k = shared_.pseudo_counts, per_point = 1 / (k + sums.count);
     const auto point = [&](size_t h, V& pivot, V& e, V& offset) HWY_ATTR {
       const D d;
@@ -58,35 +157,17 @@ class Systems {
       const V psi = hn::Max(hn::NegMulAdd(mu, mu, second), hn::Mul(second, Set(kLeastVariance)));
       const V precision = hn::Div(one, psi), mu_over_psi = hn::Mul(mu, precision);
       const V odds = hn::Div(pi, hn::Sub(one, pi));
-      pivot = hn::Add(at(shared_.single.gram), precision);
+      pivot = hn::Add(hn::LoadU(d, gram + h), precision);
       e = hn::Add(at(work_.projected), mu_over_psi);
       const V log_prior = hn::Mul(CoarseLog2(d, hn::Mul(hn::Mul(odds, odds), precision)), Set(std::numbers::ln2));
       offset = hn::MulAdd(half, hn::NegMulAdd(mu, mu_over_psi, log_prior), at(shared_.single.score_rest));
     };
-    std::uint16_t* candidates = Candidates(n);
-    if (SelectsAny()) {
-      ToSingle(eta, sums);
-      selector_.Start(point);
-      selector_.Choose(candidates);
-    }
-    for (int i = 0; i < model_.candidates; ++i) {
-      const Index h = candidates[i];
-      const double inverse_t = shared_.inverse_scale[h], weight = 1 / (k + sums.s[h]);
-      const double pi = std::clamp((shared_.pi[h] + sums.s[h]) * per_point, kLeastPi, kMostPi);
-      const double mu = (shared_.mu[h] + sums.m[h] * inverse_t) * weight;
-      const double second = (shared_.second[h] + sums.zz[h] * inverse_t * inverse_t) * weight;
-      const double psi = std::max(second - mu * mu, kLeastVariance * second);
-      const double odds = pi / (1 - pi);
-      Put(n, i, shared_.gram[h] + 1 / psi, eta[h] + mu / psi, 0.5 * (std::log(odds * odds / psi) - mu * mu / psi));
-    }
-    block_.log_sums[n] = shared_.constant + LogAllOff(sums, per_point);
+    ToSingle(eta, sums);
+    selector.Start(point);
   }
 
- private:
-  using D = hn::ScalableTag<float>;
-  using V = hn::Vec<D>;
-  using Double = hn::ScalableTag<double>;
-
+  /// Which row of the data it is.
+  Index Number(Index n) const { return block_.first + (block_.gaps == nullptr ? n : block_.gaps->origin(n)); }
   double* Row(Index n) const { return block_.rows + n * model_.padded; }
 
   void Put(Index n, int i, double diagonal, double eta, double a) {
@@ -120,8 +201,9 @@ class Systems {
 
   /// sum_h log(1 - pi_n): the logarithm of products of so many factors, each at least 1 - kMostPi, as stay above
   /// 1e-300.
-  double LogAllOff(const NeighbourSums& sums, double per_point) const {
+  double LogAllOff(const NeighbourSums& sums) const {
     const Double d;
+    const double per_point = 1 / (shared_.pseudo_counts + sums.count);
     const size_t lanes = hn::Lanes(d), latents = static_cast<size_t>(model_.latents);
     constexpr size_t kFactors = 96;
     const auto one = hn::Set(d, 1.0);
@@ -158,6 +240,9 @@ class SparseBatches {
   SparseBatches(const PreparedModel& model, const SparseBlock& block, SparseWorkspace& workspace)
       : model_(model), block_(block), work_(workspace), tree_(model, reinterpret_cast<V*>(workspace.tree.get())) {}
 
+  /// From now on data points, the first being this one, have the systems of the workspace for gaps.
+  void UseOwnSystems(Index first) { own_first_ = first; }
+
   /// Data points whose log weights are too large for T to tell their differences are left undone, and listed.
   void Run(const std::uint32_t* points, size_t count, std::vector<std::uint32_t>* undone) {
     const D d;
@@ -169,7 +254,14 @@ class SparseBatches {
       const auto at = static_cast<size_t>(points[std::min(l, count - 1)]) * static_cast<size_t>(model_.candidates);
       const std::uint16_t* candidates = block_.candidates + at;
       std::reverse_copy(candidates, candidates + model_.candidates, latents_);
-      tree_.GatherOwn(l, latents_, work_.diagonal.data() + at, work_.eta.data() + at, work_.a.data() + at);
+      if (own_first_ < 0) {
+        tree_.GatherOwn(l, latents_, work_.diagonal.data() + at, work_.eta.data() + at, work_.a.data() + at);
+        continue;
+      }
+      const GapWorkspace& own = *work_.gaps;
+      const Index place = points[std::min(l, count - 1)] - own_first_, from = place * model_.candidates;
+      tree_.GatherSystem(l, latents_, own.system.data() + place * Triangle(model_.candidates, 0), own.eta.data() + from,
+                         own.a.data() + from);
     }
     hn::Store(tree_.BestOfChain(), d, max_x);
     for (size_t l = 0; l < lanes; ++l) reference[l] = std::max(0.0, static_cast<double>(max_x[l]));
@@ -212,9 +304,11 @@ class SparseBatches {
 
   void Write(size_t lane, std::uint32_t point) {
     const Index at = static_cast<Index>(point) * model_.candidates;
+    const double* unit =
+        own_first_ < 0 ? nullptr : work_.gaps->own_unit.data() + (point - own_first_) * model_.candidates;
     for (int i = 0; i < model_.candidates; ++i) {
       const int position = model_.candidates - 1 - i;
-      const double t = model_.scale[block_.candidates[at + i]];
+      const double t = model_.scale[block_.candidates[at + i]] * (unit == nullptr ? 1 : unit[position]);
       block_.probability[at + i] = static_cast<float>(tree_.Probability(position, lane));
       block_.mean[at + i] = static_cast<float>(t * tree_.Mean(position, lane));
       block_.second_moment[at + i] = static_cast<float>(t * t * tree_.SecondMoment(position, lane));
@@ -225,40 +319,59 @@ class SparseBatches {
   const SparseBlock& block_;
   SparseWorkspace& work_;
   DiagonalSlabLanes<D> tree_;
+  Index own_first_ = -1;                   // no systems of their own
   std::uint16_t latents_[kMaxCandidates];  // by position
 };
 
 template <class T>
-void RunSparse(const PreparedModel& model, const SparseBlock& block, SparseWorkspace& workspace,
+void RunSparse(const PreparedModel& model, const SparseBlock& block, SparseWorkspace& workspace, Index own_first,
                const std::vector<std::uint32_t>& points, std::vector<std::uint32_t>* undone) {
   SparseBatches<T> batches(model, block, workspace);
+  batches.UseOwnSystems(own_first);
   const size_t lanes = hn::Lanes(hn::ScalableTag<T>());
   for (size_t first = 0; first < points.size(); first += lanes)
     batches.Run(points.data() + first, std::min(lanes, points.size() - first), undone);
 }
 
-void ProcessSparseBlock(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
-                        const SparseBlock& block, SparseWorkspace& workspace) {
-  Systems systems(model, shared, block, workspace);
-  for (Index n = 0; n < block.count; ++n) {
-    if (sums == nullptr) {
-      systems.Shared(n);
-    } else {
-      sums->gather(block.first + n);
-      systems.Own(n, *sums);
-    }
-  }
+/// Data points first .. first + count - 1, in the precision asked for where that will do. own_first: negative, or where
+/// those with systems of their own begin.
+void RunPoints(const PreparedModel& model, const SparseBlock& block, SparseWorkspace& workspace, Index first,
+               Index count, Index own_first) {
+  if (count == 0) return;
   std::vector<std::uint32_t>& points = workspace.points;
-  points.resize(static_cast<size_t>(block.count));
-  std::iota(points.begin(), points.end(), 0U);
+  points.resize(static_cast<size_t>(count));
+  std::iota(points.begin(), points.end(), static_cast<std::uint32_t>(first));
   if (model.precision == Precision::double_precision) {
-    RunSparse<double>(model, block, workspace, points, nullptr);
+    RunSparse<double>(model, block, workspace, own_first, points, nullptr);
   } else {
     std::vector<std::uint32_t>& undone = workspace.undone;
     undone.clear();
-    RunSparse<float>(model, block, workspace, points, &undone);
-    RunSparse<double>(model, block, workspace, undone, nullptr);
+    RunSparse<float>(model, block, workspace, own_first, points, &undone);
+    RunSparse<double>(model, block, workspace, own_first, undone, nullptr);
   }
+}
+
+void ProcessSparseBlock(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
+                        const SparseBlock& block, SparseWorkspace& workspace) {
+  Systems systems(model, shared, block, workspace);
+  const Index complete = block.gaps == nullptr ? block.count : block.gaps->complete();
+  for (Index n = 0; n < complete; ++n) {
+    if (sums == nullptr) {
+      systems.Shared(n);
+    } else {
+      sums->gather(block.gaps == nullptr ? block.first + n : block.first + block.gaps->origin(n));
+      systems.Own(n, *sums);
+    }
+  }
+  RunPoints(model, block, workspace, 0, complete, -1);
+  if (complete == block.count) return;
+  if (!workspace.gaps) workspace.gaps.emplace(model);
+  for (Index first = 0; first < block.gaps->count(); first += kGapRows) {
+    const Index count = std::min(kGapRows, block.gaps->count() - first);
+    systems.Gaps(first, count, sums);
+    RunPoints(model, block, workspace, complete + first, count, complete + first);
+  }
+  for (Index n = block.count - block.gaps->empty(); n < block.count; ++n) systems.Empty(n, sums);
 }
 
 /// Bytes of the tree's vectors for this target.
@@ -291,6 +404,7 @@ SparseWorkspace::SparseWorkspace(const PreparedModel& model, Index block_rows)
       s(projected.size()),
       m(projected.size()),
       zz(projected.size()),
+      gram(projected.size()),
       selection(hwy::AllocateAligned<float>(HWY_DYNAMIC_DISPATCH(SparseSelectionFloats)(model))),
       tree(hwy::AllocateAligned<double>(HWY_DYNAMIC_DISPATCH(SparseTreeBytes)(model) / sizeof(double))) {}
 

@@ -32,6 +32,8 @@ struct Buffers {
     if (own != nullptr) sums.emplace(prepared, *own);
   }
   Matrix Y, rows;
+  GapRows gaps;
+  Matrix observed, diagonals;  ///< of rows with gaps; always as many rows
   SparseWorkspace workspace;
   std::optional<NeighbourSums> sums;
 };
@@ -67,19 +69,35 @@ SparsePosterior CpuEngine::infer_sparse(const Model& model, Index first, Index c
     Matrix& Y = mine->Y;
     auto given = Y.topRows(rows);
     data_.read(row, given);
-    require_finite(data_, row, given);
+    if (prepared.gaps)
+      mine->gaps.sort(data_, row, given, prepared.intercept);
+    else
+      require_finite(data_, row, given);
     if (prepared.intercept.size() > 0) given.rowwise() -= prepared.intercept.transpose();
     Y.bottomRows(kBlockRows - rows).setZero();
     product(kBlockRows, Y, prepared.projection, mine->rows);
 
     const Index out = row - first, at = out * prepared.candidates;
     auto log_likelihood = result.log_likelihood.segment(out, rows);
+    GapRows* gaps = mine->gaps.any() ? &mine->gaps : nullptr;
+    if (gaps != nullptr) {
+      mine->observed.setZero(kBlockRows, prepared.dimensions);
+      mine->observed.topRows(gaps->count()) = gaps->observed().topRows(gaps->count());
+      mine->diagonals.resize(kBlockRows, prepared.padded);
+      product(kBlockRows, mine->observed, prepared.gaps->squares, mine->diagonals);
+    }
     process_sparse_block(prepared, shared, mine->sums ? &*mine->sums : nullptr,
-                         {row, rows, mine->rows.data(), result.candidates.data() + at, result.probability.data() + at,
-                          result.mean.data() + at, result.second_moment.data() + at, log_likelihood.data()},
+                         {row, rows, mine->rows.data(), gaps, mine->diagonals.data(), result.candidates.data() + at,
+                          result.probability.data() + at, result.mean.data() + at, result.second_moment.data() + at,
+                          log_likelihood.data()},
                          mine->workspace);
     const Matrix PY = model.noise.solve(Y.transpose());
     log_likelihood -= 0.5 * Y.transpose().cwiseProduct(PY).colwise().sum().head(rows).transpose();
+    if (gaps == nullptr) return;
+    gaps->restore(result.candidates.data() + at, prepared.candidates);
+    for (Table<float>* table : {&result.probability, &result.mean, &result.second_moment})
+      gaps->restore(table->data() + at, prepared.candidates);
+    gaps->restore(log_likelihood.data(), 1);
   });
   return result;
 }

@@ -18,7 +18,11 @@ Statistics::Statistics(const Model& model) {
 }
 
 Statistics& Statistics::operator+=(const Statistics& other) {
-  for_each_statistic([&](auto member, Symmetric) { this->*member += other.*member; });
+  for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric) {
+    if constexpr (!std::is_arithmetic_v<Field>)
+      if ((other.*member).size() == 0) return;  // a sum that was not gathered
+    this->*member += other.*member;
+  });
   return *this;
 }
 

@@ -27,6 +27,10 @@ constexpr void for_each_statistic(Visit visit) {
   visit(&S::lambda, Symmetric::no);
   visit(&S::T, Symmetric::square);
   visit(&S::SS, Symmetric::square);
+  visit(&S::missing, Symmetric::no);
+  visit(&S::missing_m, Symmetric::no);
+  visit(&S::missing_ZZ, Symmetric::no);
+  visit(&S::missing_WZ, Symmetric::no);
   visit(&S::clamped_pivots, Symmetric::no);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "learning/gap_m_step.h"
 #include "learning/known_noise.h"
 #include "math/number_text.h"
 
@@ -26,6 +27,12 @@ void EmLearner::check(const FitOptions& options) {
   if (options.intercept == Intercept::learned && options.noise_update == Update::paper)
     throw UsageError(
         "intercept is learned, but noise_update is paper, whose formula has none; let the intercept be mean or none");
+  if (options.inference.missing == Missing::nan && options.noise == NoiseType::full)
+    throw UsageError(
+        "missing is nan, but noise is full, and what is missing then has no noise of its own to leave out; "
+        "set noise to scalar or diagonal");
+  if (options.inference.missing == Missing::nan && options.noise_update == Update::paper)
+    throw UsageError("missing is nan, but noise_update is paper, whose formula has no missing values; set it to exact");
   if (options.batch > 0 && options.sharing.partition != Partition::uniform)
     throw UsageError("batch is " + std::to_string(options.batch) + ", but partition is " +
                      std::string(to_string(options.sharing.partition)) +
@@ -38,7 +45,8 @@ EmLearner::EmLearner(Share& share, const FitOptions& options, Beginning beginnin
       model_(std::move(beginning.model)),
       stop_(std::move(stop)),
       engine_(make_engine(share.rows(), inference_of(options))),
-      slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1) {
+      slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1),
+      gap_acceleration_(beginning.saved ? beginning.saved->number("gap_acceleration", 1) : 1) {
   if (!beginning.saved) hold_noise(model_, options_, 0);
   if (options.batch == 0) return;
   batches_.emplace(share_, *engine_, options_);
@@ -83,7 +91,7 @@ Evaluation EmLearner::iterate(int row) {
 Evaluation EmLearner::full_step(int row) {
   const double before = statistics_->free_energy;
   MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned,
-                    slab_acceleration_};
+                    slab_acceleration_,    gap_acceleration_,    thread_count(options_.inference.threads)};
   Rescues rescues;
   const auto step_from = [&] {
     Model stepped = m_step(model_, *statistics_, step, rescues);
@@ -92,15 +100,25 @@ Evaluation EmLearner::full_step(int row) {
   };
   Model next = step_from();
   Statistics judged = share_.e_step(*engine_, next, stop_);
-  const bool accelerated = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
+  const bool fast_slab = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
+  const bool long_steps = statistics_->missing_WZ.size() > 0 && has_gaps(*statistics_);
+  const auto slower = [](double acceleration) { return acceleration > 0.2 ? acceleration / 2 : 0; };
   // NaN is no progress either.
-  while (accelerated && step.slab_acceleration > 0 && !(judged.free_energy >= before - rounding_of(before))) {
-    step.slab_acceleration = step.slab_acceleration > 0.2 ? step.slab_acceleration / 2 : 0;
-    ++rescues.slab_fallbacks;
+  while (((fast_slab && step.slab_acceleration > 0) || (long_steps && step.gap_acceleration > 0)) &&
+         !(judged.free_energy >= before - rounding_of(before))) {
+    if (fast_slab && step.slab_acceleration > 0) {
+      step.slab_acceleration = slower(step.slab_acceleration);
+      ++rescues.slab_fallbacks;
+    }
+    if (long_steps && step.gap_acceleration > 0) {
+      step.gap_acceleration = slower(step.gap_acceleration);
+      ++rescues.gap_fallbacks;
+    }
     next = step_from();
     judged = share_.e_step(*engine_, next, stop_);
   }
   slab_acceleration_ = step.slab_acceleration;
+  gap_acceleration_ = step.gap_acceleration;
   model_ = std::move(next);
   statistics_ = std::move(judged);
   rescues.clamped_pivots = statistics_->clamped_pivots;
@@ -116,6 +134,7 @@ bool EmLearner::converged(const std::vector<IterationReport>& history, double to
 
 void EmLearner::save(MethodState& state) const {
   state.numbers["slab_acceleration"] = slab_acceleration_;
+  if (options_.inference.missing == Missing::nan) state.numbers["gap_acceleration"] = gap_acceleration_;
   if (!batches_) return;
   batches_->save(state);
   state.numbers["settled"] = settled_ ? 1 : 0;

@@ -33,7 +33,7 @@ class EmLearner final : public Learner {
   int full_rows_ = 0;                     // of full EM, after those of batches
   double last_estimate_ = 0;              // free energy of the pass before; 0: there was none
   std::optional<Statistics> statistics_;  // gathered under model_
-  double slab_acceleration_;
+  double slab_acceleration_, gap_acceleration_;
 };
 
 }  // namespace gsc

@@ -103,6 +103,19 @@ void note_level(const DataSummary& summary, const FitOptions& options, Observer*
                     "intercept learned or mean");
 }
 
+/// Columns without any value: nothing is learned of them.
+void note_unobserved(const DataSummary& summary, Observer* observer) {
+  std::string columns;
+  Index count = 0;
+  for (Index d = 0; d < summary.observed.size(); ++d)
+    if (summary.observed[d] == 0 && ++count <= 10) columns += (columns.empty() ? "" : ", ") + std::to_string(d);
+  if (observer == nullptr || count == 0) return;
+  observer->on_note((count == 1 ? "column " : "columns ") + columns + (count > 10 ? ", ..." : "") +
+                    " (from 0) of the data " + (count == 1 ? "has" : "have") +
+                    " no value at all; what the model says of " + (count == 1 ? "it" : "them") +
+                    " stays as it was at the start");
+}
+
 /// A given start in the noise and slab types that the options ask for, with or without intercept.
 Model adapted(Model start, const FitOptions& options, const DataSummary& summary) {
   start.validate();
@@ -156,8 +169,10 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   const NumericScope scope;
   options.validate();
   Share share(data, options.sharing);
-  const DataSummary summary = share.summarize(options.noise == NoiseType::full);
+  const DataSummary summary =
+      share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan);
   note_level(summary, options, observer);
+  note_unobserved(summary, observer);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();
   beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);

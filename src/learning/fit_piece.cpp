@@ -39,7 +39,8 @@ IterationReport fit_piece(PiecewiseState& state, const Data& piece, const FitOpt
   Share share(piece, options.sharing);
   Model model = state.model;
   if (state.pieces == 0)
-    begin(model, piece, share.summarize(options.noise == NoiseType::full), options);
+    begin(model, piece, share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan),
+          options);
   else if (piece.cols() != model.dimensions())
     throw Error(piece.name() + " has " + std::to_string(piece.cols()) +
                 " columns, but what was learned from before had " + std::to_string(model.dimensions()));

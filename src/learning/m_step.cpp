@@ -14,6 +14,7 @@
 #include <iterator>
 
 #include "learning/full_slab_update.h"
+#include "learning/gap_m_step.h"
 #include "learning/m_step_parts.h"
 #include "learning/positive_definite.h"
 #include "learning/rescues_fields.h"
@@ -63,6 +64,13 @@ Statistics centred(const Statistics& statistics) {
 }
 
 void move_intercept(Statistics& statistics, const Vector& step) {
+  if (has_gaps(statistics)) {  // only observed entries have moved
+    const Vector counts = observed_counts(statistics);
+    statistics.YZ -= step * statistics.m.transpose() - step.asDiagonal() * statistics.missing_m;
+    statistics.YY += counts.cwiseProduct(step.cwiseAbs2()) - 2 * step.cwiseProduct(statistics.y);
+    statistics.y -= counts.cwiseProduct(step);
+    return;
+  }
   statistics.YZ.noalias() -= step * statistics.m.transpose();
   if (statistics.YY.cols() == statistics.YY.rows())
     statistics.YY +=
@@ -141,6 +149,20 @@ std::int64_t Rescues::total() const {
   return sum;
 }
 
+namespace {
+
+/// pi, mu and slab.
+void update_prior(const Statistics& statistics, const std::vector<Index>& used, const MStepOptions& options,
+                  Model& next, Rescues& rescues) {
+  next.pi = updated_pi(statistics, rescues);
+  if (next.slab.type() == SlabType::diagonal)
+    update_diagonal_slab(statistics, used, next, rescues);
+  else
+    update_full_slab(statistics, used, options, next, rescues);
+}
+
+}  // namespace
+
 Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {
   const NumericScope scope;
   if (options.noise_update == Update::paper && options.learn_intercept && model.intercept.size() > 0)
@@ -150,6 +172,13 @@ Model m_step(const Model& model, const Statistics& statistics, const MStepOption
         "noise_update is paper, but the statistics were gathered without mean_products; set it for the E-step");
   const std::vector<Index> used = used_latents(statistics, rescues);
   Model next = model;
+  if (has_gaps(statistics)) {
+    if (options.noise_update == Update::paper)
+      throw UsageError("noise_update is paper, whose formula has no missing values; set it to exact");
+    update_with_gaps(model, statistics, used, options, next, rescues);
+    update_prior(statistics, used, options, next, rescues);
+    return next;
+  }
   const bool with_intercept = model.intercept.size() > 0 && options.learn_intercept;
   const Statistics about_means = with_intercept ? centred(statistics) : Statistics();
   const Statistics& sums = with_intercept ? about_means : statistics;
@@ -159,11 +188,7 @@ Model m_step(const Model& model, const Statistics& statistics, const MStepOption
                [&](Index h) { return sums.ZZ(h, h) > 1e-12 * statistics.ZZ(h, h); });
   next.W = updated_basis(model.W, sums, varying);
   if (with_intercept) next.intercept += (statistics.y - next.W * statistics.m) / statistics.count;
-  next.pi = updated_pi(statistics, rescues);
-  if (model.slab.type() == SlabType::diagonal)
-    update_diagonal_slab(statistics, used, next, rescues);
-  else
-    update_full_slab(statistics, used, options, next, rescues);
+  update_prior(statistics, used, options, next, rescues);
   next.noise = updated_noise(model.noise, residual_products(next.W, sums, options.noise_update), statistics, rescues);
   return next;
 }

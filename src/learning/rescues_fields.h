@@ -15,6 +15,7 @@ constexpr void for_each_rescue(Visit visit) {
   visit(&R::floored_noise, "floored_noise", "noise variances were held above zero");
   visit(&R::slab_fallbacks, "slab_fallbacks", "the fast step for the full slab was replaced by the slower safe one");
   visit(&R::clamped_pivots, "clamped_pivots", "data points had a numerically singular state");
+  visit(&R::gap_fallbacks, "gap_fallbacks", "the long step over missing values was made shorter");
 }
 
 static_assert(

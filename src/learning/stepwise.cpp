@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "inference/missing_sums.h"
 #include "inference/statistics_fields.h"
 #include "learning/known_noise.h"
 #include "learning/m_step_parts.h"
@@ -81,7 +82,12 @@ Evaluation Stepwise::glance(const Model& model, const StopRequest& stop) {
 Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
   shuffle(row);
   // The fast step of a full slab is judged by the free energy, which a batch cannot do.
-  const MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned, 0};
+  const MStepOptions step{options_.noise_update,
+                          options_.slab_update,
+                          options_.intercept == Intercept::learned,
+                          0,
+                          0,
+                          thread_count(options_.inference.threads)};
   Model next = model;
   Statistics running = running_, seen(model);
   double steps = steps_;
@@ -124,7 +130,9 @@ void Stepwise::load(const MethodState& state, const Model& model) {
   const Matrix numbers = state.array("running_sums");
   if (numbers.size() == 0) return;
   Statistics running(model);
-  if (options_.noise_update == Update::paper) running.MM = Matrix::Zero(model.latents(), model.latents());
+  InferenceOptions inference = options_.inference;
+  inference.mean_products = options_.noise_update == Update::paper;
+  add_optional_shapes(running, model, inference);
   Index count = 0;
   for_each_number(running, [&](auto&) { ++count; });
   if (count != numbers.size())

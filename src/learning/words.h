@@ -23,6 +23,8 @@ inline constexpr std::array kValues<Selection>{Selection::singleton, Selection::
 template <>
 inline constexpr std::array kValues<Precision>{Precision::double_precision, Precision::single_precision};
 template <>
+inline constexpr std::array kValues<Missing>{Missing::error, Missing::nan};
+template <>
 inline constexpr std::array kValues<NoiseType>{NoiseType::scalar, NoiseType::diagonal, NoiseType::full};
 template <>
 inline constexpr std::array kValues<SlabType>{SlabType::diagonal, SlabType::full};

@@ -23,6 +23,20 @@ void add_product_transposed(Index rows, const Matrix& A, const Matrix& B, Matrix
               1.0, C.data(), static_cast<int>(C.cols()));
 }
 
+void add_product_transposed(const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C) {
+  assert(A.rows() == B.rows() && C.rows() == A.cols() && C.cols() == B.cols());
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(C.rows()), static_cast<int>(C.cols()),
+              static_cast<int>(A.rows()), 1.0, A.data(), static_cast<int>(A.outerStride()), B.data(),
+              static_cast<int>(B.outerStride()), 1.0, C.data(), static_cast<int>(C.outerStride()));
+}
+
+void product(Index rows, const SingleMatrix& A, const SingleMatrix& B, SingleMatrix& C) {
+  assert(A.cols() == B.rows() && C.cols() == B.cols() && rows <= A.rows() && rows <= C.rows());
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(rows), static_cast<int>(B.cols()),
+              static_cast<int>(A.cols()), 1.0F, A.data(), static_cast<int>(A.cols()), B.data(),
+              static_cast<int>(B.cols()), 0.0F, C.data(), static_cast<int>(C.cols()));
+}
+
 void add_product(double factor, const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C) {
   assert(A.cols() == B.rows() && C.rows() == A.rows() && C.cols() == B.cols());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(C.rows()), static_cast<int>(C.cols()),

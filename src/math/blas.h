@@ -21,10 +21,16 @@ inline void add_product_transposed(const Matrix& A, const Matrix& B, Matrix& C) 
   add_product_transposed(A.rows(), A, B, C);
 }
 
+/// C = A B in single precision, over the first `rows` rows of A and C.
+using SingleMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+void product(Index rows, const SingleMatrix& A, const SingleMatrix& B, SingleMatrix& C);
+
 /// Blocks of matrices.
 using MatrixBlock = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMatrixBlock = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 
+/// C += A' B
+void add_product_transposed(const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C);
 /// C += factor A B
 void add_product(double factor, const ConstMatrixBlock& A, const ConstMatrixBlock& B, MatrixBlock C);
 /// C = A B'

@@ -29,7 +29,7 @@ Matrix columns_from_data(const Data& data, const DataSummary& summary, Index lat
   Matrix row(1, data.cols());
   for (Index h = 0; h < latents; ++h) {
     data.read(pick(random), row);
-    W.col(h) += row.row(0).transpose();
+    W.col(h) += row.array().isNaN().select(summary.mean.transpose(), row).row(0).transpose();
   }
   return W;
 }

@@ -1,0 +1,50 @@
+#pragma once
+// Missing values. NaN stands for them wherever InferenceOptions::missing is nan; here is what makes NaN of other signs
+// (docs/gaps.md).
+
+#include <gsc/inference.h>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// Another table with NaN for what is missing. NaN in that table stays. What it is made of must outlive it.
+class MaskedData final : public Data {
+ public:
+  /// Missing is what has this value.
+  MaskedData(const Data& data, double value) : data_(data), value_(value) {}
+  /// Missing is what has a zero in the mask, a table of the same shape. Throws Error if it is of another.
+  MaskedData(const Data& data, const Data& mask);
+
+  Index rows() const override { return data_.rows(); }
+  Index cols() const override { return data_.cols(); }
+  void read(Index first, Eigen::Ref<Matrix> block) const override;
+  std::string name() const override { return data_.name(); }
+  bool random_access() const override { return data_.random_access() && (mask_ == nullptr || mask_->random_access()); }
+  std::vector<std::string> column_names() const override { return data_.column_names(); }
+  bool root_only() const override { return data_.root_only() || (mask_ != nullptr && mask_->root_only()); }
+
+ private:
+  const Data& data_;
+  const Data* mask_ = nullptr;
+  double value_ = 0;
+};
+
+struct ImputeOptions {
+  bool denoise_observed = false;  ///< also replace observed values by what the model says of them without noise
+};
+
+/// A table without gaps.
+struct Imputed {
+  Matrix mean;  ///< rows x D: b + W <s.z> where a value was missing, else the value (or as above)
+  /// Rows x D: how far off that may be. Of a missing value the deviation of what would have been measured, noise
+  /// included; of a denoised one that of the value without noise; 0 where the value was kept.
+  Matrix std;
+};
+
+/// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. Of the
+/// truncated and exact methods, on the processor.
+Imputed impute(const Model& model, const Data& data, const InferenceOptions& options, const ImputeOptions& what = {},
+               Index first = 0, Index count = -1, const StopRequest& stop = {});
+
+#pragma GCC visibility pop
+}  // namespace gsc

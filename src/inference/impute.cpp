@@ -1,0 +1,104 @@
+// Missing values from the posterior of what was observed. With m = <s.z> and E = <(s.z)(s.z)'>, which has products on
+// the candidates and a diagonal outside them,
+//
+//   mean_d = b_d + w_d' m        variance_d = w_d' E w_d - (w_d' m)^2 + sigma_d^2        the last where d is missing
+
+#include <gsc/missing.h>
+
+#include <cmath>
+
+#include "inference/block_inference.h"
+#include "inference/gap_model.h"
+#include "math/blas.h"
+#include "math/numeric_scope.h"
+
+namespace gsc {
+namespace {
+
+class Imputer {
+ public:
+  Imputer(const Model& model, const PreparedModel& prepared, bool denoise)
+      : model_(model), prepared_(prepared), denoise_(denoise), intercept_(Vector::Zero(model.dimensions())) {
+    if (model.intercept.size() > 0) intercept_ = model.intercept;
+    W_ = Matrix::Zero(prepared.padded, model.dimensions());
+    W_.topRows(prepared.latents) = prepared.scale.asDiagonal() * model.W.transpose();
+    W_squared_ = W_.cwiseAbs2();
+    noise_ = (2 * prepared.gaps->log_noise.array()).exp() / (2 * M_PI);
+    const Vector mean = model.pi.cwiseProduct(model.mu);
+    const Matrix covariance = prior_products(model) - mean * mean.transpose();
+    prior_variance_ = (model.W * covariance).cwiseProduct(model.W).rowwise().sum();
+  }
+
+  /// The rows with gaps of a block that has been run, into those of the tables that begin with the block's first.
+  void fill(const BlockInference& block, MatrixBlock mean, MatrixBlock std) const {
+    const GapRows& gaps = block.gaps;
+    if (!gaps.any()) return;
+    const Index count = gaps.count(), complete = gaps.complete(), D = prepared_.dimensions;
+    const int size = prepared_.candidates;
+    const Matrix m = block.rows.middleRows(complete, count);
+    Matrix outside = block.second_moment.topRows(count);
+    // What a block leaves in the padding is next to nothing, and W is zero there.
+    for (Index i = 0; i < gaps.partial(); ++i)
+      for (int p = 0; p < size; ++p) outside(i, block.product_latents(i, p)) = 0;
+    const Matrix signal = product(m, W_);
+    Matrix variance = product(outside, W_squared_);
+    Matrix basis(size, D), products(size, size);
+    for (Index i = 0; i < count; ++i) {
+      if (i < gaps.partial()) {
+        const double* packed = block.products.row(i).data();
+        for (int p = 0; p < size; ++p) {
+          basis.row(p) = W_.row(block.product_latents(i, p));
+          for (int q = 0; q <= p; ++q) products(p, q) = products(q, p) = *packed++;
+        }
+        variance.row(i) += (products * basis).cwiseProduct(basis).colwise().sum() - signal.row(i).cwiseAbs2();
+      } else {
+        variance.row(i) = prior_variance_.transpose();
+      }
+      const Index row = gaps.origin(complete + i);
+      for (Index d = 0; d < D; ++d) {
+        const bool missing = gaps.observed()(i, d) == 0;
+        if (!missing && !denoise_) continue;
+        mean(row, d) = intercept_[d] + signal(i, d);
+        std(row, d) = std::sqrt(std::max(variance(i, d), 0.0) + (missing ? noise_[d] : 0));
+      }
+    }
+  }
+
+ private:
+  const Model& model_;
+  const PreparedModel& prepared_;
+  const bool denoise_;
+  Vector intercept_, noise_, prior_variance_;
+  Matrix W_, W_squared_;  // padded x D, of scaled latents
+};
+
+}  // namespace
+
+Imputed impute(const Model& model, const Data& data, const InferenceOptions& options, const ImputeOptions& what,
+               Index first, Index count, const StopRequest& stop) {
+  const NumericScope scope;
+  InferenceOptions with_gaps = options;
+  with_gaps.missing = Missing::nan;
+  require_fit(model, data, with_gaps);
+  require_rows(data);
+  count = rows_asked_for(data, first, count);
+  const PreparedModel prepared(model, with_gaps);
+  const Imputer imputer(model, prepared, what.denoise_observed);
+  const BlockPlan plan = plan_blocks(prepared, first, count, options.threads);
+  std::vector<std::unique_ptr<BlockInference>> blocks(static_cast<std::size_t>(plan.threads));
+  Imputed result{Matrix(count, data.cols()), Matrix::Zero(count, data.cols())};
+  parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
+    auto& mine = blocks[static_cast<std::size_t>(thread)];
+    if (!mine) {
+      mine = std::make_unique<BlockInference>(prepared, plan.block_rows);
+      mine->keep_products(what.denoise_observed);
+    }
+    auto mean = result.mean.middleRows(row - first, rows);
+    data.read(row, mean);  // what is observed stays to the bit
+    mine->run(prepared, data, row, rows, nullptr, {});
+    imputer.fill(*mine, mean, result.std.middleRows(row - first, rows));
+  });
+  return result;
+}
+
+}  // namespace gsc

@@ -1,0 +1,137 @@
+#include "inference/missing_sums.h"
+
+#include <algorithm>
+
+#include "inference/gap_model.h"
+#include "math/blas.h"
+
+namespace gsc {
+
+bool has_row_products(Index dimensions, Index latents, const InferenceOptions& options) {
+  // Learning holds the sums of the last E-step and of this one, and a copy on their way to the other processes.
+  constexpr double kCopies = 3;
+  const double bytes = 8 * static_cast<double>(dimensions) * static_cast<double>(latents * (latents + 1) / 2);
+  return kCopies * bytes <= static_cast<double>(options.gap_memory) * 1048576;
+}
+
+void add_optional_shapes(Statistics& statistics, const Model& model, const InferenceOptions& options) {
+  const Index D = model.dimensions(), H = model.latents();
+  if (options.mean_products) statistics.MM = Matrix::Zero(H, H);
+  if (options.missing != Missing::nan) return;
+  statistics.missing = Vector::Zero(D);
+  statistics.missing_m = Matrix::Zero(D, H);
+  if (has_row_products(D, H, options))
+    statistics.missing_ZZ = Matrix::Zero(H * (H + 1) / 2, D);
+  else
+    statistics.missing_WZ = Matrix::Zero(D, H);
+}
+
+MissingSums::MissingSums(const Model& model, const PreparedModel& prepared, const InferenceOptions& options,
+                         int threads)
+    : model_(model),
+      prepared_(prepared),
+      row_products_(has_row_products(prepared.dimensions, prepared.latents, options)),
+      scaled_W_(prepared.scale.asDiagonal() * model.W.transpose()),
+      threads_(static_cast<std::size_t>(threads)),
+      of_latent_(static_cast<std::size_t>(prepared.latents)) {}
+
+void MissingSums::gather(int thread, const BlockInference& block) {
+  const GapRows& gaps = block.gaps;
+  if (!gaps.any()) return;
+  Thread& mine = threads_[static_cast<std::size_t>(thread)];
+  const Index D = prepared_.dimensions;
+  if (mine.counts.size() == 0) {
+    mine.counts = Vector::Zero(D);
+    mine.means = mine.diagonals = Matrix::Zero(D, prepared_.padded);
+  }
+  mine.gaps = 1 - gaps.observed().topRows(gaps.count()).array();
+  mine.counts += mine.gaps.colwise().sum().transpose();
+  add_product_transposed(mine.gaps, block.rows.middleRows(gaps.complete(), gaps.count()), mine.means);
+  add_product_transposed(mine.gaps, block.second_moment.topRows(gaps.count()), mine.diagonals);
+
+  const Index rows = gaps.partial();
+  mine.latents.insert(mine.latents.end(), block.product_latents.data(),
+                      block.product_latents.data() + rows * block.product_latents.cols());
+  mine.products.insert(mine.products.end(), block.products.data(),
+                       block.products.data() + rows * block.products.cols());
+  mine.missing.insert(mine.missing.end(), mine.gaps.data(), mine.gaps.data() + rows * D);
+  mine.rows += rows;
+}
+
+void MissingSums::add_up(int threads) {
+  const Index D = prepared_.dimensions, H = prepared_.latents, size = prepared_.candidates;
+  const Index triangle = size * (size + 1) / 2;
+  for (auto& entries : of_latent_) entries.clear();
+  bool any = false;
+  for (std::size_t t = 0; t < threads_.size(); ++t)
+    for (Index n = 0; n < threads_[t].rows; ++n)
+      for (Index p = 0; p < size; ++p) {
+        any = true;
+        const auto latent = threads_[t].latents[static_cast<std::size_t>(n * size + p)];
+        of_latent_[latent].push_back(
+            {static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(p)});
+      }
+  if (!any) return;
+  if (pairs_.size() == 0) pairs_ = Matrix::Zero(row_products_ ? H * (H + 1) / 2 : H, D);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (Index i = 0; i < H; ++i) {
+    Vector product(D);
+    for (const Entry& entry : of_latent_[static_cast<std::size_t>(i)]) {
+      const Thread& from = threads_[entry.thread];
+      const std::uint16_t* latents = from.latents.data() + static_cast<Index>(entry.row) * size;
+      const double* products = from.products.data() + static_cast<Index>(entry.row) * triangle;
+      const Eigen::Map<const Eigen::ArrayXd> missing(from.missing.data() + static_cast<Index>(entry.row) * D, D);
+      const auto value = [&](Index p, Index q) { return products[p >= q ? p * (p + 1) / 2 + q : q * (q + 1) / 2 + p]; };
+      product.setZero();
+      for (Index q = 0; q < size; ++q) {
+        const Index j = latents[q];
+        if (j == i || (row_products_ && j < i)) continue;  // the diagonal is known; pairs belong to the smaller latent
+        const double weight = value(entry.position, q);
+        if (row_products_)
+          Eigen::Map<Eigen::ArrayXd>(pairs_.row(pair_row(i, j, H)).data(), D) += weight * missing;
+        else
+          product += weight * scaled_W_.row(j).transpose();
+      }
+      if (!row_products_) Eigen::Map<Eigen::ArrayXd>(pairs_.row(i).data(), D) += product.array() * missing;
+    }
+  }
+  for (Thread& thread : threads_) {
+    thread.latents.clear();
+    thread.products.clear();
+    thread.missing.clear();
+    thread.rows = 0;
+  }
+}
+
+void MissingSums::add_to(Statistics& statistics, double empty) const {
+  const Index H = prepared_.latents;
+  const Vector& t = prepared_.scale;
+  const Matrix prior = empty > 0 ? Matrix(empty * prior_products(model_)) : Matrix::Zero(H, H);
+  Matrix diagonals = Matrix::Zero(prepared_.dimensions, H);
+  for (const Thread& thread : threads_) {
+    if (thread.counts.size() == 0) continue;
+    statistics.missing += thread.counts;
+    statistics.missing_m += thread.means.leftCols(H) * t.asDiagonal();
+    diagonals += thread.diagonals.leftCols(H) * t.cwiseAbs2().asDiagonal();
+  }
+  if (row_products_) {
+    for (Index i = 0; i < H; ++i) {
+      statistics.missing_ZZ.row(pair_row(i, i, H)) += diagonals.col(i).transpose();
+      for (Index j = i + 1; j < H; ++j) {
+        const Index at = pair_row(i, j, H);
+        if (pairs_.size() > 0) statistics.missing_ZZ.row(at) += t[i] * t[j] * pairs_.row(at);
+        if (empty > 0) statistics.missing_ZZ.row(at).array() += prior(i, j);
+      }
+    }
+    return;
+  }
+  statistics.missing_WZ += diagonals.cwiseProduct(model_.W);
+  if (pairs_.size() > 0) statistics.missing_WZ += (t.asDiagonal() * pairs_).transpose();
+  if (empty > 0) {
+    Matrix between = prior;
+    between.diagonal().setZero();
+    statistics.missing_WZ += model_.W * between;
+  }
+}
+
+}  // namespace gsc

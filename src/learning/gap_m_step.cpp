@@ -1,0 +1,154 @@
+#include "learning/gap_m_step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "inference/missing_sums.h"
+#include "learning/m_step_parts.h"
+#include "math/blas.h"
+#include "math/numeric_scope.h"
+
+namespace gsc {
+namespace {
+
+/// Below this part of all data points an entry was not observed.
+constexpr double kObserved = 1e-9;
+/// Rows of W whose sums are unpacked together: a cache line of missing_ZZ.
+constexpr Index kRowsTogether = 8;
+
+/// One row of W and b: the sums of the data points that have the entry.
+struct RowSums {
+  Matrix ZZ;  ///< H x H
+  Vector m;   ///< H
+  double N;
+};
+
+/// What is left of row d:  sum over the observed of E[(y - step - W_d s.z)^2]
+double residual(double YY, double y, const Vector& YZ, const Vector& W, double step, const Vector& ZZ_W,
+                const Vector& m, double N) {
+  return YY - 2 * W.dot(YZ) + W.dot(ZZ_W) + step * (N * step - 2 * y + 2 * W.dot(m));
+}
+
+/// The best row of W, and step of the intercept if `with_step`.
+Vector solved_row(const Vector& old, const Vector& YZ, double y, const RowSums& sums, const std::vector<Index>& used,
+                  bool with_step, double& step) {
+  Statistics row;
+  row.count = sums.N;
+  row.m = sums.m;
+  row.ZZ = sums.ZZ;
+  row.YZ = YZ.transpose();
+  row.YY = Matrix::Zero(1, 1);
+  row.y = Vector::Constant(1, y);
+  const Statistics about_means = with_step ? centred(row) : Statistics();
+  const Statistics& about = with_step ? about_means : row;
+  std::vector<Index> varying;  // of latents that are hardly ever on where d is observed only rounding is left
+  std::copy_if(used.begin(), used.end(), std::back_inserter(varying),
+               [&](Index h) { return about.ZZ(h, h) > 1e-12 * sums.ZZ(h, h) && sums.ZZ(h, h) > 0; });
+  const Vector W = updated_basis(old.transpose(), about, varying).row(0).transpose();
+  step = with_step ? (y - W.dot(sums.m)) / sums.N : 0;
+  return W;
+}
+
+/// Noise from the residuals of each dimension and how often it was observed.
+Noise noise_of(const Noise& old, const Vector& residuals, const Vector& counts, const Statistics& statistics,
+               Rescues& rescues) {
+  const double floor = std::max(1e-12 * statistics.YY.sum() / counts.sum(), 1e-300);
+  const auto held = [&](double variance) {
+    if (variance >= floor) return variance;
+    ++rescues.floored_noise;
+    return floor;
+  };
+  if (old.type() == NoiseType::scalar) return Noise::scalar(held(residuals.sum() / counts.sum()), old.dimensions());
+  Vector variances = old.values().col(0);
+  for (Index d = 0; d < variances.size(); ++d)
+    if (counts[d] > kObserved * statistics.count) variances[d] = held(residuals[d] / counts[d]);
+  return Noise::diagonal(variances);
+}
+
+void row_by_row(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
+                const MStepOptions& options, const Vector& counts, Model& next, Vector& residuals) {
+  const Index D = model.dimensions(), H = model.latents();
+  const bool with_step = model.intercept.size() > 0 && options.learn_intercept;
+  const Index groups = (D + kRowsTogether - 1) / kRowsTogether;
+#pragma omp parallel for schedule(dynamic) num_threads(options.threads)
+  for (Index group = 0; group < groups; ++group) {
+    const FloatingPointScope scope;
+    const Index first = group * kRowsTogether, rows = std::min(kRowsTogether, D - first);
+    std::vector<RowSums> sums(static_cast<std::size_t>(rows));
+    for (Index r = 0; r < rows; ++r)
+      sums[static_cast<std::size_t>(r)] = {
+          statistics.ZZ, statistics.m - statistics.missing_m.row(first + r).transpose(), counts[first + r]};
+    for (Index i = 0; i < H; ++i)
+      for (Index j = i; j < H; ++j) {
+        const double* missing = statistics.missing_ZZ.row(pair_row(i, j, H)).data() + first;
+        for (Index r = 0; r < rows; ++r) {
+          Matrix& ZZ = sums[static_cast<std::size_t>(r)].ZZ;
+          ZZ(i, j) -= missing[r];
+          ZZ(j, i) = ZZ(i, j);
+        }
+      }
+    for (Index r = 0; r < rows; ++r) {
+      const Index d = first + r;
+      const RowSums& of = sums[static_cast<std::size_t>(r)];
+      if (of.N <= kObserved * statistics.count) continue;
+      const Vector YZ = statistics.YZ.row(d).transpose();
+      const double y = statistics.y.size() > 0 ? statistics.y[d] : 0;
+      // Latents that are active only where d is missing keep their entry.
+      std::vector<Index> seen;
+      std::copy_if(used.begin(), used.end(), std::back_inserter(seen),
+                   [&](Index h) { return of.ZZ(h, h) > kObserved * statistics.ZZ(h, h); });
+      double step = 0;
+      const Vector W = solved_row(model.W.row(d).transpose(), YZ, y, of, seen, with_step, step);
+      next.W.row(d) = W.transpose();
+      if (with_step) next.intercept[d] += step;
+      residuals[d] = residual(statistics.YY(d, 0), y, YZ, W, step, of.ZZ * W, of.m, of.N);
+    }
+  }
+}
+
+void with_latent_values(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
+                        const MStepOptions& options, const Vector& counts, Model& next, Vector& residuals) {
+  const Index D = model.dimensions();
+  const bool with_step = model.intercept.size() > 0 && options.learn_intercept;
+  // The noise given the old W, of which all sums are known; W given the new noise does not depend on it.
+  const Matrix ZZ_W = product(model.W, statistics.ZZ) - statistics.missing_WZ;
+  for (Index d = 0; d < D; ++d)
+    residuals[d] = residual(statistics.YY(d, 0), 0, statistics.YZ.row(d).transpose(), model.W.row(d).transpose(), 0,
+                            ZZ_W.row(d).transpose(), Vector::Zero(model.latents()), counts[d]);
+  Statistics completed = statistics;
+  completed.YZ += statistics.missing_WZ;
+  if (with_step) completed.y += model.W.cwiseProduct(statistics.missing_m).rowwise().sum();
+  const Statistics about_means = with_step ? centred(completed) : Statistics();
+  const Statistics& sums = with_step ? about_means : completed;
+  std::vector<Index> varying;
+  std::copy_if(used.begin(), used.end(), std::back_inserter(varying),
+               [&](Index h) { return sums.ZZ(h, h) > 1e-12 * statistics.ZZ(h, h); });
+  const Matrix W = updated_basis(model.W, sums, varying);
+  const Vector step = with_step ? Vector((completed.y - W * statistics.m) / statistics.count) : Vector();
+  for (Index d = 0; d < D; ++d) {
+    if (counts[d] <= kObserved * statistics.count) continue;
+    const double stretch = 1 + options.gap_acceleration * (statistics.count / counts[d] - 1);
+    next.W.row(d) += stretch * (W.row(d) - model.W.row(d));
+    if (with_step) next.intercept[d] += stretch * step[d];
+  }
+}
+
+}  // namespace
+
+bool has_gaps(const Statistics& statistics) { return statistics.missing.size() > 0 && statistics.missing.sum() > 0; }
+
+Vector observed_counts(const Statistics& statistics) {
+  return (statistics.count - statistics.missing.array()).cwiseMax(0).matrix();
+}
+
+void update_with_gaps(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
+                      const MStepOptions& options, Model& next, Rescues& rescues) {
+  const Vector counts = observed_counts(statistics);
+  if (!(counts.sum() > kObserved * statistics.count)) return;  // nothing was observed
+  Vector residuals = Vector::Zero(model.dimensions());
+  (statistics.missing_ZZ.size() > 0 ? row_by_row : with_latent_values)(model, statistics, used, options, counts, next,
+                                                                       residuals);
+  next.noise = noise_of(model.noise, residuals, counts, statistics, rescues);
+}
+
+}  // namespace gsc
