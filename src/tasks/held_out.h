@@ -20,7 +20,7 @@ struct HeldOutSet {
   bool shaped = false;
 };
 
-/// Takes values out of `damaged` (they become NaN): about a tenth of those observed, at most a few thousand.
+/// Takes values out of `damaged` (they become NaN): a twentieth to a tenth of those observed, at most a few thousand.
 HeldOutSet hold_out(Picture& damaged, std::uint64_t seed);
 
 /// How well `picture` and its variances (of each value's error, unscaled) tell them. `noise`: standard deviation of the
