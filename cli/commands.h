@@ -11,6 +11,7 @@ int run_fit(const CommandLine& line);
 int run_infer(const CommandLine& line);
 int run_sample(const CommandLine& line);
 int run_denoise(const CommandLine& line);
+int run_inpaint(const CommandLine& line);
 int run_separate(const CommandLine& line);
 int run_compare(const CommandLine& line);
 int run_reproduce(const CommandLine& line);

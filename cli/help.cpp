@@ -48,6 +48,13 @@ const std::vector<CommandText>& command_texts() {
        "  gsc denoise roll/*.png -o clean/ --quality fast\n"
        "  gsc denoise photo.png -o clean.png --std std.tif --report report.html --quality best\n"
        "  gsc denoise house.png -o out.png --add-noise 25      (experiment: add noise, denoise, compare)\n"},
+      {kInpaint, "inpaint", "IN -o OUT --mask M|--missing V", "fill what is missing of a picture",
+       "Fills missing pixels, or single values of them, from what is there: patches that look alike fill each other's "
+       "gaps. Says how far it can be trusted, by observed values that it set aside.",
+       "  gsc inpaint photo.png -o whole.png --mask scratches.png\n"
+       "  gsc inpaint scan.tif -o whole.tif --missing 0 --std std.tif --report report.html\n"
+       "  gsc inpaint cube.npy -o whole.npy --missing nan\n"
+       "  gsc inpaint house.png -o out.png --observe 0.2      (experiment: drop 80 % of it, fill, compare)\n"},
       {kSeparate, "separate", "MIX... -o DIR [options]", "find the sources in a mixture",
        "Blind source separation: learns how several channels mix unknown sources, and writes the sources.",
        "  gsc separate recording.wav -o out\n"

@@ -38,6 +38,8 @@ int run(Command command, std::vector<std::string> words) {
       return run_sample(line);
     case kDenoise:
       return run_denoise(line);
+    case kInpaint:
+      return run_inpaint(line);
     case kSeparate:
       return run_separate(line);
     case kCompare:

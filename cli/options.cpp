@@ -41,6 +41,12 @@ Rows make_table() {
       " ", " ");
   static const std::string kPictureIn = "the noisy picture, or several: " +
                                         pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ");
+  static const std::string kDamagedIn =
+      "the damaged picture: " + pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ") +
+      "; or .npy of height x width x bands";
+  static const std::string kFilledOut =
+      "where the filled picture goes: " +
+      pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", ", ") + " or .npy";
   static const std::string kPictureOut =
       "where the denoised picture goes: " +
       pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", " or ") +
@@ -57,6 +63,10 @@ Rows make_table() {
   using R = ReproduceSettings;
   const auto reproduce = &S::reproduce;
   const auto chosen = &N::options;
+  using G = InpaintSettings;
+  using F = InpaintOptions;
+  const auto inpaint = &S::inpaint;
+  const auto filling = &G::options;
   using C = CompareSettings;
   const auto compare = &S::compare;
   const unsigned both = kFit | kInfer;
@@ -123,6 +133,26 @@ Rows make_table() {
       row("keep-noisy", "FILE", kDenoise, kFiles, "with --add-noise: also write the noisy picture, as deep as the output", denoise,
           &N::keep_noisy)
           .files(kImages),
+      row("picture", "IN", kInpaint, kFiles, kDamagedIn, inpaint, &G::picture)
+          .argument()
+          .needed()
+          .files(kImages, "npy"),
+      row("output", "OUT", kInpaint, kFiles, kFilledOut, &S::output).needed("o").files(kImages, "npy"),
+      row("mask", "M", kInpaint, kFiles,
+          "a picture of the same size, white (anything but 0) where something is missing: of one channel for whole "
+          "pixels, or of as many as the picture for single values",
+          inpaint, &G::mask)
+          .files(kImages, "npy"),
+      row("missing", "VALUE|nan", kInpaint, kFiles, "values that are missing are this number, or NaN", inpaint,
+          &G::missing),
+      row("std", "FILE", kInpaint, kFiles,
+          "also write the standard deviation of each value's error; .tif and .npy keep fractions", inpaint, &G::std)
+          .files(kImages, "npy"),
+      row("clean", "REF", kInpaint, kFiles, "the whole picture, if known: PSNR and SSIM are told", inpaint, &G::clean)
+          .files(kImages, "npy"),
+      row("keep-damaged", "FILE", kInpaint, kFiles,
+          "with --observe: also write the damaged picture, in which what is missing is 0", inpaint, &G::keep_damaged)
+          .files(kImages, "npy"),
       row("output", "MODEL.h5", kFit, kFiles, "where the learned model goes", &S::output).needed("o"),
       row("output", "OUT", kInfer, kFiles,
           "where the posterior goes: .npz, .h5, .csv or .tsv; .npy holds the mean only; - is standard output",
@@ -155,11 +185,11 @@ Rows make_table() {
       row("resume", "FILE.h5", kFit, kFiles,
           "go on from a checkpoint (or model) with its options; --iterations is the new total", &S::resume),
       row("save-model", "MODEL.h5", kDenoise, kFiles, "also write the (first) model that was learned", &S::save_model),
-      row("report", "FILE.html", kFit | kDenoise | kSeparate | kCompare, kFiles,
+      row("report", "FILE.html", kFit | kDenoise | kInpaint | kSeparate | kCompare, kFiles,
           "write a page with charts, basis functions and results", &S::report),
-      row("metrics", "FILE.json", both | kSeparate | kDenoise, kFiles,
+      row("metrics", "FILE.json", both | kSeparate | kDenoise | kInpaint, kFiles,
           "write figures about the run as JSON; - is standard output", &S::metrics),
-      row("config", "FILE.toml", both | kSample | kSeparate | kDenoise | kCompare, kFiles,
+      row("config", "FILE.toml", both | kSample | kSeparate | kDenoise | kInpaint | kCompare, kFiles,
           "read options from a file; the command line wins", &S::config),
 
       row("generator", "", kSample, kModel, "artificial data instead of a model's", &S::generator)
@@ -275,6 +305,33 @@ Rows make_table() {
           &N::noise_seed),
       row("depth", "", kDenoise, kPictures, "bits of the output", denoise, &N::depth).left_out("as the input"),
 
+      row("quality", "", kInpaint, kPictures, "sets patch and rounds, where left out", inpaint, filling, &F::quality),
+      row("patch", "P", kInpaint, kPictures, "groups are of patches of P x P pixels, and of sizes around it", inpaint,
+          filling, &F::patch)
+          .left_out("7; 5 in colour"),
+      row("groups", "N", kInpaint, kPictures,
+          "rounds in which patches that look alike fill each other's gaps; 0: a smooth first guess only", inpaint,
+          filling, &F::groups)
+          .left_out("by --quality"),
+      row("noise-level", "SIGMA", kInpaint, kPictures,
+          "standard deviation of the noise of what is observed, in units of the pixels; it is taken out", inpaint,
+          filling, &F::noise)
+          .left_out("none; with --denoise-observed measured"),
+      row("keep-observed", "", kInpaint, kPictures,
+          "with --noise-level: what is observed comes out as it is all the same", inpaint, &G::keep_observed),
+      row("denoise-observed", "", kInpaint, kPictures,
+          "noise is measured and taken out of what is observed; texture all over counts as noise", inpaint,
+          &G::denoise_observed),
+      row("invert-mask", "", kInpaint, kPictures, "with --mask: black (0) is missing, and white is there", inpaint,
+          &G::invert_mask),
+      row("observe", "SHARE", kInpaint, kPictures,
+          "the picture is whole: keep only this share of its values, at random, fill the rest, and compare", inpaint,
+          &G::observe),
+      row("whole-pixels", "", kInpaint, kPictures, "with --observe: all channels of a pixel are missing, or none",
+          inpaint, &G::whole_pixels),
+      row("mask-seed", "K", kInpaint, kPictures, "with --observe: seed of what is kept", inpaint, &G::mask_seed),
+      row("depth", "", kInpaint, kPictures, "bits of the output", inpaint, &G::depth).left_out("as the input"),
+
       row("window", "N", both, kSignals,
           "DATA is a recording (a table, or sound): every data point is N consecutive samples of all channels",
           recording, &W::window)
@@ -332,14 +389,14 @@ Rows make_table() {
       row("show-basis", "ROWSxCOLS[xCHANNELS]", kInfo, kWrite,
           "also draw the basis functions of a model as pictures of that size", &S::show_basis),
 
-      listed("seed", kFit | kSample | kSeparate | kDenoise | kCompare | kReproduce, kRun),
-      listed("threads", both | kSeparate | kDenoise | kCompare | kReproduce, kRun)
+      listed("seed", kFit | kSample | kSeparate | kDenoise | kInpaint | kCompare | kReproduce, kRun),
+      listed("threads", both | kSeparate | kDenoise | kInpaint | kCompare | kReproduce, kRun)
           .left_out("OMP_NUM_THREADS, else all physical cores"),
       listed("device", both | kSeparate, kRun),
       listed("device", kDenoise, kRun, denoise, chosen, &O::device),
       listed("partition", kFit | kDenoise, kRun),
       listed("alpha", kFit | kDenoise, kRun),
-      row("quiet", "", both | kSample | kSeparate | kDenoise | kReport | kCompare | kReproduce, kRun,
+      row("quiet", "", both | kSample | kSeparate | kDenoise | kInpaint | kReport | kCompare | kReproduce, kRun,
           "print nothing but errors", &S::quiet),
   };
 }

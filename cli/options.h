@@ -4,6 +4,7 @@
 
 #include <gsc/denoise.h>
 #include <gsc/fit.h>
+#include <gsc/inpaint.h>
 #include <gsc/separate.h>
 
 #include <cstddef>
@@ -31,7 +32,8 @@ enum Command : unsigned {
   kSeparate = 32,
   kReport = 64,
   kCompare = 128,
-  kReproduce = 256
+  kReproduce = 256,
+  kInpaint = 512
 };
 
 enum class Generator { bars, laplace, cauchy };
@@ -76,6 +78,22 @@ struct DenoiseSettings {
   std::string keep_noisy, std;  ///< pictures to write
   std::optional<PixelDepth> depth;
   DenoiseOptions options;  ///< seed and threads are those of the program
+};
+
+/// What only gsc inpaint has.
+struct InpaintSettings {
+  std::string picture;
+  std::string mask;     ///< a picture of the same size: what is not black is missing
+  std::string missing;  ///< a number, or "nan"
+  bool invert_mask = false;
+  std::string clean;              ///< the truth, to compare with
+  std::optional<double> observe;  ///< an experiment: only this share of the values is kept
+  bool whole_pixels = false;
+  std::uint64_t mask_seed = 1;
+  std::string keep_damaged, std;  ///< pictures to write
+  bool keep_observed = false, denoise_observed = false;
+  std::optional<PixelDepth> depth;
+  InpaintOptions options;  ///< seed and threads are those of the program
 };
 
 /// What only gsc compare has. Its other options are those of fit and denoise, in the fields of both.
@@ -127,6 +145,7 @@ struct Settings {
   RecordingSettings recording;
   SeparateSettings separate;
   DenoiseSettings denoise;
+  InpaintSettings inpaint;
   CompareSettings compare;
   ReproduceSettings reproduce;
 

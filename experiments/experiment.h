@@ -97,6 +97,7 @@ std::unique_ptr<Experiment> table1();
 std::unique_ptr<Experiment> cost();
 std::unique_ptr<Experiment> house();
 std::unique_ptr<Experiment> table2();
+std::unique_ptr<Experiment> inpainting();
 std::unique_ptr<Experiment> truncation();
 std::unique_ptr<Experiment> scaling();
 std::unique_ptr<Experiment> repartitioning();

@@ -18,7 +18,7 @@ const std::vector<std::unique_ptr<Experiment>>& all_experiments() {
   static const std::vector<std::unique_ptr<Experiment>> all = [] {
     std::vector<std::unique_ptr<Experiment>> list;
     for (const auto make : {posteriors, posterior_mass, selection, consistency, directions, separation,
-                            separation_noisy, table1, cost, house, table2, truncation, scaling, repartitioning})
+                            separation_noisy, table1, cost, house, table2, truncation, scaling, repartitioning, inpainting})
       list.push_back(make());
     return list;
   }();

@@ -21,11 +21,14 @@ const std::vector<PictureFormat>& picture_formats();
 /// Of all formats: ".png", ".jpg", ".jpeg", ...
 std::vector<std::string> picture_extensions();
 
+/// Real pictures may hold NaN for what is missing (gsc/inpaint.h): refused, or taken as it is (infinity, too).
+enum class NanPixels { refused, taken };
+
 /// Reads a file of any of these formats, told apart by its first bytes, and turns it the way its EXIF block or TIFF
 /// orientation says the camera was held. Throws Error naming the file and what is wrong (missing, damaged, a video).
-Picture read_picture(const std::filesystem::path& path);
+Picture read_picture(const std::filesystem::path& path, NanPixels nan = NanPixels::refused);
 /// The same from memory; messages call it `name`.
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name);
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, NanPixels nan = NanPixels::refused);
 
 /// Writes by extension, rounding and clipping to the depth; atomically. The metadata go with it as far as the format
 /// can hold them (docs/denoise.md has a table). Throws Error if the format cannot hold the pixels.

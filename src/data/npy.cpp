@@ -150,10 +150,9 @@ ElementType element_type(const std::string& text, const std::string& name) {
   return type;
 }
 
-}  // namespace
-
-std::unique_ptr<Data> parse_npy(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
-                                const std::string& name) {
+/// A table, or with `picture` an array that may have bands.
+NpyPicture parse(std::shared_ptr<const void> owner, std::span<const std::byte> bytes, const std::string& name,
+                 bool picture) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.empty()) fail(name, "is empty; write the array again with numpy.save");
   if (!text.starts_with(kMagic)) {
@@ -174,11 +173,19 @@ std::unique_ptr<Data> parse_npy(std::shared_ptr<const void> owner, std::span<con
 
   const Header header = DictionaryParser(text.substr(start, length), name).parse();
   const ElementType type = element_type(header.type, name);
-  if (header.shape.size() > 2)
+  if (!picture && header.shape.size() > 2)
     fail(name, "has {} dimensions ({}); a table has at most 2, so reshape it with one data point per row",
          header.shape.size(), shape_text(header.shape));
+  if (picture && header.shape.size() != 2 && header.shape.size() != 3)
+    fail(name, "has {} dimensions ({}); a picture has 2, height and width, or 3 with its bands last",
+         header.shape.size(), shape_text(header.shape));
+  if (header.shape.size() == 3 && header.column_major)
+    fail(name, "lies in Fortran's order; write it with numpy.ascontiguousarray(array) first");
   const std::uint64_t rows = header.shape.empty() ? 1 : header.shape[0];
-  const std::uint64_t cols = header.shape.size() < 2 ? 1 : header.shape[1];
+  std::uint64_t cols = header.shape.size() < 2 ? 1 : header.shape[1];
+  const std::uint64_t bands = header.shape.size() == 3 ? header.shape[2] : 1;
+  if (!table_bytes(cols, bands, 1)) fail(name, "promises {} numbers, which is too many", shape_text(header.shape));
+  cols *= bands;
   const auto needed = table_bytes(rows, cols, static_cast<std::uint64_t>(type.size));
   const std::size_t there = text.size() - start - length;
   if (!needed || *needed > there)
@@ -187,9 +194,23 @@ std::unique_ptr<Data> parse_npy(std::shared_ptr<const void> owner, std::span<con
          "again",
          shape_text(header.shape), type.size, there);
   if (*needed == 0) fail(name, "holds no numbers (its shape is {})", shape_text(header.shape));
-  return std::make_unique<ArrayData>(
-      std::move(owner), bytes.data() + start + length,
-      ArrayData::Layout{static_cast<Index>(rows), static_cast<Index>(cols), type, header.column_major}, name);
+  return {std::make_unique<ArrayData>(
+              std::move(owner), bytes.data() + start + length,
+              ArrayData::Layout{static_cast<Index>(rows), static_cast<Index>(cols), type, header.column_major}, name),
+          static_cast<Index>(bands), header.type.substr(header.type.find_first_not_of("<>=|"))};
+}
+
+}  // namespace
+
+std::unique_ptr<Data> parse_npy(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
+                                const std::string& name) {
+  return parse(std::move(owner), bytes, name, false).values;
+}
+
+NpyPicture open_npy_picture(const std::filesystem::path& path, const std::string& name) {
+  auto file = std::make_shared<const MappedFile>(path);
+  const auto bytes = file->bytes();
+  return parse(std::move(file), bytes, name, true);
 }
 
 std::unique_ptr<Data> open_npy(const std::filesystem::path& path, const std::string& name) {

@@ -136,7 +136,7 @@ std::vector<std::string> picture_extensions() {
   return all;
 }
 
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name) try {
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, NanPixels nan) try {
   const media::PictureBytes file{bytes, name};
   media::Decoded decoded = codec_of_content(file).decode(file);
   Picture picture = media::to_picture(decoded.samples);
@@ -153,19 +153,22 @@ Picture decode_picture(std::span<const std::byte> bytes, const std::string& name
     media::make_upright(metadata.exif);
   }
   turn_upright(picture, decoded.orientation);
-  require_finite(name, picture);
+  if (nan == NanPixels::refused)
+    require_finite(name, picture);
+  else
+    require_finite(name, picture.alpha);
   return picture;
 } catch (const std::bad_alloc&) {
   fail(name, "does not fit into memory; cut it into tiles");
 }
 
-Picture read_picture(const std::filesystem::path& path) {
+Picture read_picture(const std::filesystem::path& path, NanPixels nan) {
   std::error_code error;
   const std::string name = path.string();
   if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file; is the name spelt right?");
   if (std::filesystem::is_directory(path, error)) fail(name, "is a folder; name a picture in it");
   const MappedFile file(path);
-  return decode_picture(file.bytes(), name);
+  return decode_picture(file.bytes(), name, nan);
 }
 
 void check_writable(const std::filesystem::path& path, const Picture& picture) {

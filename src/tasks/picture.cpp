@@ -9,7 +9,7 @@ double Picture::peak() const {
   if (depth == PixelDepth::bits16) return 65535;
   double most = 1;
   for (const Matrix& channel : channels)
-    if (channel.size() > 0) most = std::max(most, channel.maxCoeff());
+    if (channel.size() > 0) most = std::max(most, channel.maxCoeff<Eigen::PropagateNumbers>());
   return most;
 }
 

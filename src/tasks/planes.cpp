@@ -17,10 +17,10 @@ Planes::Planes(Index planes, Index height, Index width)
   planes_.assign(static_cast<std::size_t>(planes), std::vector<float>(static_cast<std::size_t>(stride_ * height), 0));
 }
 
-Planes::Planes(const Picture& picture)
+Planes::Planes(const Picture& picture, Colours colours)
     : Planes(static_cast<Index>(picture.channels.size()), picture.height(), picture.width()) {
   for (Index y = 0; y < height_; ++y) {
-    if (size() != 3) {
+    if (size() != 3 || colours == Colours::kept) {
       for (Index p = 0; p < size(); ++p) {
         const Matrix& channel = picture.channels[static_cast<std::size_t>(p)];
         for (Index x = 0; x < width_; ++x) row(p, y)[x] = static_cast<float>(channel(y, x));

@@ -12,10 +12,13 @@
 
 namespace gsc {
 
+/// Whether three channels become Y, U and V, or stay as they are: where values are missing, those of one channel may.
+enum class Colours { turned, kept };
+
 class Planes {
  public:
   Planes(Index planes, Index height, Index width);
-  explicit Planes(const Picture& picture);
+  explicit Planes(const Picture& picture, Colours colours = Colours::turned);
 
   Index size() const { return static_cast<Index>(planes_.size()); }
   Index height() const { return height_; }

@@ -1,0 +1,157 @@
+#include "damaged_picture.h"
+
+#include <gsc/arrays.h>
+#include <gsc/inpaint.h>
+#include <gsc/picture_files.h>
+
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "data/extension.h"
+#include "data/npy.h"
+#include "noisy_picture.h"
+
+namespace gsc::cli {
+namespace {
+
+std::string kind_text(const Picture& picture) {
+  return fmt::format("{} x {} pixels of {} channel{}", picture.width(), picture.height(), picture.channels.size(),
+                     picture.channels.size() == 1 ? "" : "s");
+}
+
+/// "0", "65535" or "nan"; a message names the option.
+double missing_value(const std::string& text) {
+  if (text == "nan" || text == "NaN" || text == "NAN") return std::nan("");
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    throw UsageError(fmt::format("missing is '{}'; it must be a number, as 0, or nan", text));
+  return value;
+}
+
+/// NaN that nobody called missing, neither by a mask.
+void check_numbers(const std::string& file, const Picture& picture, const Picture* mask = nullptr) {
+  for (std::size_t k = 0; k < picture.channels.size(); ++k) {
+    const Matrix* hidden = mask == nullptr ? nullptr : &mask->channels[mask->channels.size() == 1 ? 0 : k];
+    for (Index r = 0; r < picture.height(); ++r)
+      for (Index c = 0; c < picture.width(); ++c)
+        if (std::isnan(picture.channels[k](r, c)) && (hidden == nullptr || (*hidden)(r, c) == 0))
+          throw Error(
+              fmt::format("{}: the value at row {}, column {} (from 0) of channel {} is NaN; --missing nan takes "
+                          "NaN for missing",
+                          file, r, c, k + 1));
+  }
+}
+
+/// A mask of more than two shades was perhaps smoothed, or is the wrong file.
+std::string shades_warning(const std::string& file, const Picture& mask) {
+  std::set<double> shades;
+  for (const Matrix& channel : mask.channels)
+    for (const double value : channel.reshaped()) {
+      shades.insert(value);
+      if (shades.size() > 2)
+        return fmt::format(
+            "{} has more than two shades; all but 0 is taken for white (an edge that was smoothed, or a "
+            "JPEG file, makes shades)",
+            file);
+    }
+  return "";
+}
+
+Picture inverted(Picture mask) {
+  for (Matrix& channel : mask.channels) channel = (channel.array() == 0).cast<double>();
+  return mask;
+}
+
+/// Scores compare value by value.
+void check_comparable(const InpaintSettings& settings, const Picture& damaged, const Picture& clean) {
+  const bool same_units =
+      damaged.depth == clean.depth || damaged.depth == PixelDepth::real32 || clean.depth == PixelDepth::real32;
+  if (damaged.height() == clean.height() && damaged.width() == clean.width() &&
+      damaged.channels.size() == clean.channels.size() && same_units)
+    return;
+  throw Error(
+      fmt::format("{} has {}, depth {}, but {} has {}, depth {}; --clean takes the same picture with nothing "
+                  "missing",
+                  settings.picture, kind_text(damaged), to_string(damaged.depth), settings.clean, kind_text(clean),
+                  to_string(clean.depth)));
+}
+
+}  // namespace
+
+bool is_array(const std::string& path) { return lower_extension(path) == ".npy"; }
+
+Picture read_bands(const std::string& path) {
+  if (!is_array(path)) return read_picture(path, NanPixels::taken);
+  const NpyPicture file = open_npy_picture(path, path);
+  const Index height = file.values->rows(), width = file.values->cols() / file.bands;
+  Matrix values(height, file.values->cols());
+  file.values->read(0, values);
+  Picture picture;
+  picture.depth = file.type == "u1" ? PixelDepth::bits8 : file.type == "u2" ? PixelDepth::bits16 : PixelDepth::real32;
+  for (Index band = 0; band < file.bands; ++band)
+    picture.channels.emplace_back(Eigen::Map<const Matrix, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
+        values.data() + band, height, width, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(values.cols(), file.bands)));
+  return picture;
+}
+
+void write_bands(const std::string& path, const Picture& picture) {
+  if (!is_array(path)) return write_picture(path, picture);
+  const auto bands = static_cast<Index>(picture.channels.size());
+  Matrix values(picture.height(), picture.width() * bands);
+  for (Index band = 0; band < bands; ++band)
+    for (Index c = 0; c < picture.width(); ++c)
+      values.col(c * bands + band) = picture.channels[static_cast<std::size_t>(band)].col(c);
+  NamedArray array{.name = "picture", .shape = {picture.height(), picture.width()}, .real = values.data()};
+  if (bands > 1) array.shape.push_back(bands);
+  write_arrays(path, {array});
+}
+
+void check_gap_options(const CommandLine& line) {
+  const int said = line.given("mask") + line.given("missing") + line.given("observe");
+  if (said == 0) throw UsageError("nobody says what is missing; give --mask M.png, --missing VALUE or --missing nan");
+  if (said > 1 && !(said == 2 && !line.given("observe")))
+    throw UsageError("observe is for a picture that is whole, so it excludes --mask and --missing");
+  if (line.given("invert-mask") && !line.given("mask")) throw UsageError("invert-mask is for --mask M.png");
+  if (line.given("clean") && line.given("observe"))
+    throw UsageError("clean and observe exclude each other: with observe the picture given is the whole one");
+  if (line.given("keep-observed") && line.given("denoise-observed"))
+    throw UsageError("keep-observed and denoise-observed exclude each other");
+  for (const char* name : {"whole-pixels", "mask-seed", "keep-damaged"})
+    if (!line.given("observe") && line.given(name)) throw UsageError(fmt::format("{} is for --observe SHARE", name));
+}
+
+DamagedPicture read_damaged(const InpaintSettings& settings) {
+  DamagedPicture input{read_bands(settings.picture), {}, {}};
+  if (settings.observe) {
+    if (!(*settings.observe > 0 && *settings.observe <= 1))
+      throw UsageError(fmt::format("observe is {}; it must be a share of the values, above 0 and up to 1, as 0.2",
+                                   *settings.observe));
+    check_numbers(settings.picture, input.damaged);
+    input.clean = input.damaged;
+    input.damaged = drop_values(*input.clean, *settings.observe, settings.whole_pixels, settings.mask_seed);
+    return input;
+  }
+  const double missing = settings.missing.empty() ? 0 : missing_value(settings.missing);
+  const bool nan_is_missing = !settings.missing.empty() && std::isnan(missing);
+  Picture mask;
+  if (!settings.mask.empty()) {
+    mask = read_bands(settings.mask);
+    input.warning = shades_warning(settings.mask, mask);
+    if (settings.invert_mask) mask = inverted(std::move(mask));
+  }
+  const Picture as_read = input.damaged;
+  if (!settings.mask.empty()) input.damaged = naming_file(settings.mask, [&] { return with_gaps(as_read, mask); });
+  // What the mask hides may be anything; the rest must be numbers.
+  if (!nan_is_missing) check_numbers(settings.picture, as_read, settings.mask.empty() ? nullptr : &mask);
+  if (!settings.missing.empty()) input.damaged = with_gaps(input.damaged, missing);
+  if (!settings.clean.empty()) {
+    input.clean = read_bands(settings.clean);
+    check_numbers(settings.clean, *input.clean);
+    check_comparable(settings, input.damaged, *input.clean);
+  }
+  return input;
+}
+
+}  // namespace gsc::cli

@@ -1,0 +1,33 @@
+#pragma once
+// The picture that gsc inpaint works on: what is missing of it, and the truth where it is known. Beside picture files
+// there are .npy arrays, which may have any number of bands.
+
+#include <gsc/picture.h>
+
+#include <optional>
+#include <string>
+
+#include "command_line.h"
+
+namespace gsc::cli {
+
+struct DamagedPicture {
+  Picture damaged;  ///< NaN where something is missing
+  std::optional<Picture> clean;
+  std::string warning;  ///< what the user should know about the mask, or nothing
+};
+
+/// Throws UsageError unless it is said, in one way, what is missing, and options of experiments go together.
+void check_gap_options(const CommandLine& line);
+
+/// Throws Error if the mask or the clean picture does not fit, or values are NaN without being called missing.
+DamagedPicture read_damaged(const InpaintSettings& settings);
+
+/// A picture file, or by the extension .npy an array of height x width (x bands): bytes and 16-bit integers are
+/// pictures of such depth, all else is real.
+Picture read_bands(const std::string& path);
+/// The same way back; arrays are doubles, not rounded.
+void write_bands(const std::string& path, const Picture& picture);
+bool is_array(const std::string& path);
+
+}  // namespace gsc::cli

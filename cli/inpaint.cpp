@@ -1,0 +1,167 @@
+#include <gsc/inpaint.h>
+#include <gsc/picture_files.h>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+#include "checks.h"
+#include "commands.h"
+#include "damaged_picture.h"
+#include "data/extension.h"
+#include "denoise_report.h"
+#include "inpaint_report.h"
+#include "interrupts.h"
+#include "metrics.h"
+#include "noisy_picture.h"
+#include "progress.h"
+#include "streams.h"
+#include "tasks/inpaint_plan.h"
+
+namespace gsc::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Of white: worth a word.
+constexpr double kMuchNoise = 0.02;
+
+/// Fractions fit into TIFF and arrays only.
+PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
+  const std::string extension = lower_extension(path);
+  return extension == ".tif" || extension == ".tiff" || extension == ".npy" ? PixelDepth::real32 : of_picture;
+}
+
+/// Everything that can be found wrong with names of files before the work.
+void check_files(const Settings& settings) {
+  const InpaintSettings& asked = settings.inpaint;
+  std::vector<std::string> extensions = kPictureExtensions;
+  extensions.push_back(".npy");
+  check_output("output", settings.output, extensions);
+  check_output("std", asked.std, extensions);
+  check_output("keep-damaged", asked.keep_damaged, extensions);
+  check_output("report", settings.report, {".html", ".htm"});
+  const bool stream = is_stream(settings.metrics);
+  if (!stream) check_output("metrics", settings.metrics);
+  const std::vector<std::string> outputs = {settings.output, asked.std, asked.keep_damaged, settings.report,
+                                            stream ? "" : settings.metrics};
+  check_distinct(outputs);
+  for (const std::string& output : outputs)
+    for (const std::string& input : {asked.picture, asked.mask, asked.clean})
+      if (!output.empty() && !input.empty()) check_not_input(output, input);
+}
+
+/// Whether the files asked for can hold what will come out.
+void check_formats(const Settings& settings, const Picture& picture) try {
+  const InpaintSettings& asked = settings.inpaint;
+  const auto check = [&](const std::string& path, PixelDepth depth, bool with_alpha) {
+    if (path.empty() || is_array(path)) return;
+    Picture pixel;  // one of the same kind
+    pixel.channels.assign(picture.channels.size(), Matrix::Zero(1, 1));
+    if (with_alpha && picture.alpha.size() > 0) pixel.alpha = Matrix::Zero(1, 1);
+    pixel.depth = depth;
+    check_writable(path, pixel);
+  };
+  check(asked.std, std_depth(asked.std, picture.depth), false);
+  check(asked.keep_damaged, picture.depth, true);
+  check(settings.output, asked.depth.value_or(picture.depth), true);
+} catch (const Error& error) {
+  throw UsageError(error.what());
+}
+
+std::string progress_text(const InpaintProgress& now, double seconds) {
+  const std::string left =
+      now.fraction > 0.02 ? fmt::format(", {} left", duration_text(seconds * (1 - now.fraction) / now.fraction)) : "";
+  if (now.round == 0) return fmt::format("{:3.0f} %{}  a first guess", 100 * now.fraction, left);
+  return fmt::format("{:3.0f} %{}  groups of patches that look alike, round {} of {}", 100 * now.fraction, left,
+                     now.round, now.rounds);
+}
+
+void write_result(const Settings& settings, Picture picture) {
+  if (settings.inpaint.depth) set_depth(picture, *settings.inpaint.depth);
+  write_bands(settings.output, picture);
+}
+
+/// What is missing is 0.
+void write_damaged(const std::string& path, Picture damaged) {
+  if (path.empty()) return;
+  for (Matrix& channel : damaged.channels) channel = channel.array().isNaN().select(0.0, channel);
+  write_bands(path, damaged);
+}
+
+Inpainted inpaint_watched(const Settings& settings, const InpaintingRun& run, const InpaintPlan& plan,
+                          ProgressLine& progress) {
+  const auto start = Clock::now();
+  std::optional<Picture> best;
+  const auto watch = [&](const InpaintProgress& now) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    progress.show(progress_text(now, seconds), std::chrono::seconds(2));
+    if (!interrupted()) return true;
+    if (now.best != nullptr) best = *now.best;
+    return false;
+  };
+  try {
+    return naming_file(settings.inpaint.picture, [&] { return inpaint_as_planned(run.damaged, plan, watch); });
+  } catch (const Interrupted& error) {
+    if (!best) throw;
+    best->alpha = run.damaged.alpha;
+    best->metadata = run.damaged.metadata;
+    write_result(settings, *best);
+    throw Interrupted(fmt::format("{}; {} is the picture as far as it was", error.what(), settings.output));
+  }
+}
+
+}  // namespace
+
+int run_inpaint(const CommandLine& line) {
+  const Settings& settings = line.settings;
+  const InpaintSettings& asked = settings.inpaint;
+  check_gap_options(line);
+  InpaintOptions options = asked.options;
+  options.seed = settings.fit.seed;
+  options.threads = settings.fit.inference.threads;
+  if (asked.keep_observed) options.keep_observed = true;
+  if (asked.denoise_observed) options.keep_observed = false;
+  options.validate();
+  check_files(settings);
+
+  ProgressLine progress("inpaint", settings.quiet);
+  catch_interrupts();
+  DamagedPicture input = read_damaged(asked);
+  if (!input.warning.empty()) progress.warn(input.warning);
+  InpaintingRun run;
+  run.damaged = std::move(input.damaged);
+  run.clean = std::move(input.clean);
+  check_formats(settings, run.damaged);
+  const InpaintPlan plan = naming_file(asked.picture, [&] { return plan_inpainting(run.damaged, options); });
+  write_damaged(asked.keep_damaged, run.damaged);
+  const int threads = thread_count(options.threads);
+  progress.say(
+      fmt::format("{}; {}; {}; about {} on {} thread{}", missing_text(plan.missing, plan.values),
+                  plan.keep ? "what is observed is kept" : fmt::format("noise of {:.3g} is taken out", plan.noise.std),
+                  plan_text(plan), duration_text(plan.seconds()), threads, threads == 1 ? "" : "s"));
+  // A hint only: no measurement tells noise from fine texture where neighbours are missing.
+  if (plan.keep && !options.noise && plan.noise.std > kMuchNoise * run.damaged.peak())
+    progress.say(
+        fmt::format("what is observed may have noise of up to {:.3g}, or be texture; if it is noise, "
+                    "--denoise-observed or --noise-level takes it out",
+                    plan.noise.std));
+  const auto start = Clock::now();
+  run.inpainted = inpaint_watched(settings, run, plan, progress);
+  run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  write_result(settings, run.inpainted.picture);
+  if (!asked.std.empty()) {
+    Picture std = run.inpainted.std;
+    std.depth = std_depth(asked.std, run.damaged.depth);
+    write_bands(asked.std, std);
+  }
+  judge(run);
+  write_metrics(settings.metrics, inpaint_metrics(settings, run));
+  if (!settings.report.empty()) write_report(settings.report, settings, run);
+  progress.say(inpaint_summary(run));
+  progress.say(fmt::format("wrote {}", settings.output));
+  return kDone;
+}
+
+}  // namespace gsc::cli

@@ -1,0 +1,75 @@
+#pragma once
+// Filling what is missing of a picture from what is there: sampled pixels, scratches, dead sensors. Missing values are
+// NaN. Target gsc::tasks.
+
+#include <gsc/denoise.h>
+#include <gsc/picture.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+struct InpaintOptions {
+  Quality quality = Quality::standard;  ///< sets what is left out below
+  std::optional<Index> patch;           ///< of groups, in pixels a side; the sizes around it follow
+  std::optional<int> groups;            ///< rounds of groups of patches that look alike
+  /// Standard deviation of the noise of what is observed, in the units of the pixels. Left out: none, or with
+  /// keep_observed false what is measured. Where neighbours are missing no measurement tells fine texture from noise,
+  /// so nothing is taken out that nobody spoke of.
+  std::optional<double> noise;
+  std::optional<bool> keep_observed;  ///< values come out as they are, to the bit; left out: unless there is noise
+  bool hold_out = true;               ///< measure errors on observed values that are set aside for a while
+  std::uint64_t seed = 1;
+  int threads = 0;
+
+  void validate() const;  ///< throws UsageError
+};
+
+/// What observed values say that were set aside while the picture was filled, and predicted from the others. They came
+/// back for the last rounds, so the result itself is a little better.
+struct HeldOut {
+  Index values = 0;     ///< how many; 0: none were
+  double rmse = 0;      ///< of the prediction, without the noise of the values themselves
+  double psnr = 0;      ///< the same of the whole picture, in which observed values have no error if they are kept
+  double coverage = 0;  ///< share of them within two of the deviations told
+  double scale = 1;     ///< by which the deviations of groups were multiplied so that it is 95 %
+  bool shaped = false;  ///< whether whole holes were set aside, in the shape of those there are, and not single values
+};
+
+struct InpaintProgress {
+  double fraction = 0;            ///< of the whole work, 0..1
+  int round = 0, rounds = 0;      ///< of groups, from 1 on
+  const Picture* best = nullptr;  ///< the result so far
+};
+/// Returns false to stop; inpaint() then throws Interrupted.
+using InpaintObserver = std::function<bool(const InpaintProgress&)>;
+
+struct Inpainted {
+  Picture picture;  ///< nothing is missing
+  Picture std;      ///< standard deviation of each value's error, depth real32; 0 where it is kept
+  Index missing = 0, values = 0;
+  Index deepest = 0;  ///< pixels from the innermost missing pixel to the nearest observed one
+  int shells = 0;     ///< where that is deeper than a patch reaches: steps in which holes were filled from outside in
+  NoiseLevel noise;   ///< of observed values: as told, or measured, where texture counts as noise
+  bool kept = false;  ///< whether observed values are as they were
+  HeldOut held_out;
+  int group_rounds = 0;
+  double seconds_grouping = 0;
+};
+
+/// `damaged` has NaN for every missing value. Nothing missing: noise is taken out, if there is any. Throws Error for a
+/// picture that is too small, or of which all is missing; infinite values are refused.
+Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, const InpaintObserver& observer = {});
+
+/// NaN where the mask, of the same size and with one channel or as many, is not zero. Throws Error if sizes differ.
+Picture with_gaps(const Picture& picture, const Picture& mask);
+/// NaN where a value is equal to `missing`; NaN itself stays.
+Picture with_gaps(const Picture& picture, double missing);
+/// A picture whose values were each kept with probability `observed`; `whole_pixels`: all channels of a pixel or none.
+Picture drop_values(const Picture& picture, double observed, bool whole_pixels, std::uint64_t seed);
+
+#pragma GCC visibility pop
+}  // namespace gsc

@@ -1,0 +1,205 @@
+#include "tasks/deep_holes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tasks/masked_group_filter.h"
+
+namespace gsc {
+namespace {
+
+constexpr Index kShell = 3;           // pixels that are filled at a time
+constexpr Index kStep = 2;            // pixels from patch to patch
+constexpr Index kReach = 40;          // where whole patches are looked for
+constexpr std::size_t kMembers = 12;  // of them
+constexpr double kLeastKnown = 0.25;  // of a patch's pixels
+
+struct Place {
+  double distance;
+  Index row, col;
+};
+
+/// A picture being filled: what is known so far, and patches of it.
+class HoleFilling {
+ public:
+  HoleFilling(const Picture& damaged, Index patch, double ridge, Picture& pilot)
+      : patch_(patch),
+        ridge_(static_cast<float>(ridge * ridge)),
+        values_(pilot),
+        known_(damaged.height(), damaged.width()),
+        filter_(patch * patch * static_cast<Index>(pilot.channels.size()), static_cast<Index>(kMembers)) {
+    const Table<std::int32_t> depth = depth_of_holes(damaged);
+    // What is partly observed, here or there, is left to the groups; so is what lies near it.
+    for (Index i = 0; i < depth.size(); ++i) known_.data()[i] = depth.data()[i] == 0;
+    deep_ = depth.maxCoeff() > patch / 2;
+  }
+
+  bool deep() const { return deep_; }
+  bool done() const { return known_.all(); }
+
+  /// One shell. False if nothing could be filled: no whole patch is near.
+  bool fill_shell() {
+    const Table<std::uint8_t> shell = around_known();
+    sums_.assign(values_.channels.size(), Matrix::Zero(values_.height(), values_.width()));
+    weights_ = Matrix::Zero(values_.height(), values_.width());
+    sum_known();
+    for (Index row = 0; row + patch_ <= values_.height(); row += kStep)
+      for (Index col = 0; col + patch_ <= values_.width(); col += kStep) {
+        const Index here = known_in(row, col);
+        const double least = kLeastKnown * static_cast<double>(patch_ * patch_);
+        if (here == patch_ * patch_ || static_cast<double>(here) < least) continue;
+        if (shell.block(row, col, patch_, patch_).any()) fill_patch(row, col);
+      }
+    bool any = false;
+    for (Index r = 0; r < values_.height(); ++r)
+      for (Index c = 0; c < values_.width(); ++c) {
+        if (shell(r, c) == 0) continue;
+        if (weights_(r, c) > 0) {
+          for (std::size_t k = 0; k < sums_.size(); ++k) values_.channels[k](r, c) = sums_[k](r, c) / weights_(r, c);
+          any = true;
+        }
+        known_(r, c) = 1;  // or else the first guess has to do
+      }
+    return any;
+  }
+
+ private:
+  /// Pixels that are not known but near such that are.
+  Table<std::uint8_t> around_known() const {
+    Table<std::uint8_t> near = Table<std::uint8_t>::Zero(known_.rows(), known_.cols());
+    for (Index r = 0; r < known_.rows(); ++r)
+      for (Index c = 0; c < known_.cols(); ++c) {
+        if (known_(r, c) != 0) continue;
+        const Index top = std::max<Index>(0, r - kShell), bottom = std::min(known_.rows(), r + kShell + 1);
+        const Index left = std::max<Index>(0, c - kShell), right = std::min(known_.cols(), c + kShell + 1);
+        near(r, c) = known_.block(top, left, bottom - top, right - left).any() ? 1 : 0;
+      }
+    return near;
+  }
+
+  void sum_known() {
+    known_sums_ = Table<std::int32_t>::Zero(known_.rows() + 1, known_.cols() + 1);
+    for (Index r = 0; r < known_.rows(); ++r)
+      for (Index c = 0; c < known_.cols(); ++c)
+        known_sums_(r + 1, c + 1) = known_(r, c) + known_sums_(r, c + 1) + known_sums_(r + 1, c) - known_sums_(r, c);
+  }
+  Index known_in(Index row, Index col) const {
+    return known_sums_(row + patch_, col + patch_) - known_sums_(row, col + patch_) - known_sums_(row + patch_, col) +
+           known_sums_(row, col);
+  }
+
+  /// Sum of squares of the differences where the patch at (row, col) is known; more than `most`: does not matter.
+  double distance(Index row, Index col, Index r0, Index c0, double most) const {
+    double sum = 0;
+    for (Index r = 0; r < patch_ && sum < most; ++r)
+      for (Index c = 0; c < patch_; ++c) {
+        if (known_(row + r, col + c) == 0) continue;
+        for (const Matrix& channel : values_.channels) {
+          const double difference = channel(row + r, col + c) - channel(r0 + r, c0 + c);
+          sum += difference * difference;
+        }
+      }
+    return sum;
+  }
+
+  /// Whole patches most like the one here, nearest first.
+  std::vector<Place> alike(Index row, Index col) const {
+    std::vector<Place> places;
+    const Index bottom = std::min(values_.height() - patch_, row + kReach);
+    const Index right = std::min(values_.width() - patch_, col + kReach);
+    for (Index r = std::max<Index>(0, row - kReach); r <= bottom; ++r)
+      for (Index c = std::max<Index>(0, col - kReach); c <= right; ++c) {
+        if (known_in(r, c) != patch_ * patch_) continue;
+        const bool full = places.size() == kMembers;
+        const double worst = full ? places.back().distance : std::numeric_limits<double>::infinity();
+        const double d = distance(row, col, r, c, worst);
+        if (!(d < worst)) continue;
+        if (full) places.pop_back();
+        places.insert(std::upper_bound(places.begin(), places.end(), d,
+                                       [](double value, const Place& place) { return value < place.distance; }),
+                      {d, r, c});
+      }
+    return places;
+  }
+
+  void fill_patch(Index row, Index col) {
+    const std::vector<Place> places = alike(row, col);
+    if (places.empty()) return;
+    const auto channels = static_cast<Index>(values_.channels.size());
+    const auto walk = [&](const auto& visit) {
+      for (Index k = 0, at = 0; k < channels; ++k)
+        for (Index r = 0; r < patch_; ++r)
+          for (Index c = 0; c < patch_; ++c, ++at) visit(values_.channels[static_cast<std::size_t>(k)], k, r, c, at);
+    };
+    for (std::size_t m = 0; m < places.size(); ++m)
+      walk([&](const Matrix& channel, Index, Index r, Index c, Index at) {
+        filter_.pilot(static_cast<Index>(m))[at] = static_cast<float>(channel(places[m].row + r, places[m].col + c));
+      });
+    filter_.prepare(static_cast<Index>(places.size()), ridge_);
+    Index observed = 0;
+    walk([&](const Matrix& channel, Index, Index r, Index c, Index at) {
+      if (known_(row + r, col + c) == 0) return;
+      filter_.places()[observed] = static_cast<std::uint32_t>(at);
+      filter_.values()[observed++] = static_cast<float>(channel(row + r, col + c));
+    });
+    filter_.fill(observed, ridge_);
+    const double weight = static_cast<double>(known_in(row, col));
+    weights_.block(row, col, patch_, patch_).array() += weight;
+    walk([&](const Matrix&, Index k, Index r, Index c, Index at) {
+      sums_[static_cast<std::size_t>(k)](row + r, col + c) += weight * static_cast<double>(filter_.mean()[at]);
+    });
+  }
+
+  Index patch_;
+  float ridge_;
+  Picture& values_;
+  Table<std::uint8_t> known_;
+  bool deep_ = false;
+  MaskedGroupFilter filter_;
+  Table<std::int32_t> known_sums_;
+  std::vector<Matrix> sums_;
+  Matrix weights_;
+};
+
+}  // namespace
+
+Table<std::int32_t> depth_of_holes(const Picture& damaged) {
+  const Index height = damaged.height(), width = damaged.width();
+  const auto far = static_cast<std::int32_t>(std::max(height, width));
+  Table<std::int32_t> depth(height, width);
+  for (Index r = 0; r < height; ++r)
+    for (Index c = 0; c < width; ++c)
+      depth(r, c) = std::all_of(damaged.channels.begin(), damaged.channels.end(),
+                                [&](const Matrix& channel) { return std::isnan(channel(r, c)); })
+                        ? far
+                        : 0;
+  // Two sweeps tell the chessboard distance.
+  const auto lower = [&](Index r, Index c, Index dr, Index dc) {
+    if (r + dr < 0 || r + dr >= height || c + dc < 0 || c + dc >= width) return;
+    depth(r, c) = std::min(depth(r, c), depth(r + dr, c + dc) + 1);
+  };
+  for (Index r = 0; r < height; ++r)
+    for (Index c = 0; c < width; ++c)
+      for (const auto& [dr, dc] : {std::pair<Index, Index>{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}}) lower(r, c, dr, dc);
+  for (Index r = height - 1; r >= 0; --r)
+    for (Index c = width - 1; c >= 0; --c)
+      for (const auto& [dr, dc] : {std::pair<Index, Index>{1, 1}, {1, 0}, {1, -1}, {0, 1}}) lower(r, c, dr, dc);
+  return depth;
+}
+
+int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& pilot,
+                    const std::function<bool()>& go_on) {
+  if (patch > std::min(damaged.height(), damaged.width())) return 0;
+  HoleFilling holes(damaged, patch, ridge, pilot);
+  if (!holes.deep()) return 0;
+  int shells = 0;
+  while (!holes.done()) {
+    if (go_on && !go_on()) throw Interrupted("interrupted while inpainting");
+    if (!holes.fill_shell()) break;
+    ++shells;
+  }
+  return shells;
+}
+
+}  // namespace gsc

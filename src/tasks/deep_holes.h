@@ -1,0 +1,24 @@
+#pragma once
+// Holes that are larger than a patch, filled from the outside in, before any round of groups: a first guess inside them
+// is so smooth that patches there look like each other and like nothing else.
+//
+// A shell is what is missing up to a few pixels from what is known. Every patch that has some of it, and enough that is
+// known, becomes a draw of the Gaussian of the whole patches that are most like it where it is known
+// (masked_group_filter.h); overlapping ones are averaged. Then the shell is known, and the next one's turn comes.
+
+#include <gsc/inpaint.h>
+
+#include <functional>
+
+namespace gsc {
+
+/// Chessboard distance of every pixel to the nearest at which some channel is observed; 0 for these.
+Table<std::int32_t> depth_of_holes(const Picture& damaged);
+
+/// Fills what is further than `patch` / 2 pixels from anything observed, and all that is missing around it; `pilot` has
+/// a guess at all values and gets better ones. Returns the number of shells. Calls go_on(); throws Interrupted if that
+/// returns false.
+int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& pilot,
+                    const std::function<bool()>& go_on);
+
+}  // namespace gsc

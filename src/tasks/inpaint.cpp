@@ -1,0 +1,145 @@
+// Inpainting: a first guess at what is missing; holes larger than a patch from the outside in; then rounds of groups of
+// patches that look alike, each of which is filled from what is observed of it. Observed values that are set aside
+// until the last rounds tell how good that is.
+
+#include <gsc/inpaint.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "math/numeric_scope.h"
+#include "tasks/deep_holes.h"
+#include "tasks/held_out.h"
+#include "tasks/inpaint_pilot.h"
+#include "tasks/inpaint_plan.h"
+
+namespace gsc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What is observed goes back to what it was, if it is kept.
+void put_back(const Picture& damaged, bool keep, Picture& picture) {
+  if (!keep) return;
+  for (std::size_t c = 0; c < picture.channels.size(); ++c)
+    picture.channels[c] = damaged.channels[c].array().isNaN().select(picture.channels[c], damaged.channels[c]);
+}
+
+/// Deviations of errors from variances of groups, of which judge() said how much too small they are. With noise that is
+/// taken out, observed values have an error, too.
+Picture deviations(const Picture& damaged, const Picture& variance, double scale, bool keep) {
+  Picture std = variance;
+  std.depth = PixelDepth::real32;
+  for (std::size_t c = 0; c < std.channels.size(); ++c) {
+    std.channels[c] = scale * variance.channels[c].cwiseSqrt();
+    if (keep) std.channels[c] = damaged.channels[c].array().isNaN().select(std.channels[c], 0.0);
+  }
+  return std;
+}
+
+/// One inpainting at work.
+class Inpainting {
+ public:
+  Inpainting(const Picture& damaged, const InpaintPlan& plan, const InpaintObserver& observer)
+      : damaged_(damaged), plan_(plan), observer_(observer) {
+    now_.rounds = static_cast<int>(plan.rounds.size());
+  }
+
+  Inpainted run() {
+    const auto start = Clock::now();
+    result_.missing = plan_.missing;
+    result_.values = plan_.values;
+    result_.deepest = plan_.deepest;
+    result_.noise = plan_.noise;
+    result_.kept = plan_.keep;
+    const std::size_t honest = plan_.rounds.size() - plan_.last_rounds;
+    Picture some = damaged_;
+    HeldOutSet aside;
+    if (plan_.hold_out && honest > 0) aside = hold_out(some, plan_.seed);
+    begin(some);
+    fill(some, 0, honest);
+    HeldOut& held_out = result_.held_out;
+    held_out = judge(aside, result_.picture, variance_, plan_.noise_taken, share_missing(), plan_.keep, damaged_.peak());
+    put_back(damaged_, plan_.keep, result_.picture);
+    fill(damaged_, honest, plan_.rounds.size());
+    result_.std = deviations(damaged_, variance_, held_out.scale, plan_.keep);
+    result_.group_rounds = static_cast<int>(plan_.rounds.size());
+    result_.seconds_grouping = std::chrono::duration<double>(Clock::now() - start).count();
+    result_.picture.alpha = damaged_.alpha;
+    result_.picture.metadata = damaged_.metadata;
+    return std::move(result_);
+  }
+
+ private:
+  double share_missing() const { return static_cast<double>(plan_.missing) / static_cast<double>(plan_.values); }
+
+  void begin(const Picture& some) {
+    result_.picture = first_guess(some);
+    variance_ = result_.picture;
+    for (Matrix& channel : variance_.channels) channel.setZero();
+    if (plan_.rounds.empty()) return;
+    now_.best = &result_.picture;
+    const MaskedGroupOptions& last = plan_.rounds.back();
+    const Index patch = last.sizes[last.sizes.size() / 2].patch + 2;
+    result_.shells = fill_deep_holes(some, patch, last.ridge, result_.picture, [&] { return report(0); });
+  }
+
+  void fill(const Picture& damaged, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      now_.round = static_cast<int>(i) + 1;
+      FilledGroups filled = fill_groups(damaged, result_.picture, plan_.rounds[i], [&](double share) {
+        return report((static_cast<double>(i) + share) / static_cast<double>(plan_.rounds.size()));
+      });
+      put_back(damaged, plan_.keep, filled.picture);
+      step(filled.picture, i + 1 < end ? plan_.step : 1);
+      variance_ = std::move(filled.variance);
+    }
+  }
+
+  /// Goes further than a round says: each corrects but a part of what is wrong with the pilot, and always in the same
+  /// direction. Not after the last, whose result is what counts.
+  void step(const Picture& filled, double length) {
+    for (std::size_t c = 0; c < filled.channels.size(); ++c)
+      result_.picture.channels[c] += length * (filled.channels[c] - result_.picture.channels[c]);
+  }
+
+  bool report(double fraction) {
+    now_.fraction = fraction;
+    return !observer_ || observer_(now_);
+  }
+
+  const Picture& damaged_;
+  const InpaintPlan& plan_;
+  const InpaintObserver& observer_;
+  InpaintProgress now_;
+  Inpainted result_;
+  Picture variance_;  // of every value's error, as the groups see it
+};
+
+}  // namespace
+
+void InpaintOptions::validate() const {
+  const auto at_least = [](const char* name, auto value, auto least) {
+    if (value && !(*value >= least))
+      throw UsageError(std::string(name) + " is " + std::to_string(*value) + "; it must be at least " +
+                       std::to_string(least));
+  };
+  at_least("patch", patch, Index{2});
+  at_least("groups", groups, 0);
+  if (noise && !(*noise >= 0 && std::isfinite(*noise)))
+    throw UsageError("noise is " + std::to_string(*noise) + "; it must be a standard deviation, at least 0");
+  if (threads < 0) throw UsageError("threads is " + std::to_string(threads) + "; it must be at least 0");
+}
+
+Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, const InpaintObserver& observer) {
+  const NumericScope scope;
+  return inpaint_as_planned(damaged, plan_inpainting(damaged, options), observer);
+}
+
+Inpainted inpaint_as_planned(const Picture& damaged, const InpaintPlan& plan, const InpaintObserver& observer) {
+  const NumericScope scope;
+  return Inpainting(damaged, plan, observer).run();
+}
+
+}  // namespace gsc

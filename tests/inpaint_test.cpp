@@ -1,0 +1,323 @@
+// Inpainting: the algebra of groups with gaps against the formula in double, and pictures drawn here end to end. Floors
+// are what the method reaches with room for other processors.
+
+#include <gsc/inpaint.h>
+#include <gsc/metrics.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <iostream>
+#include <limits>
+
+#include "expect_error.h"
+#include "tasks/deep_holes.h"
+#include "tasks/held_out.h"
+#include "tasks/inpaint_pilot.h"
+#include "tasks/inpaint_plan.h"
+#include "tasks/masked_group_filter.h"
+#include "tasks/masked_groups.h"
+#include "tasks/observed_noise.h"
+
+namespace gsc::test {
+namespace {
+
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// Waves that bend and an edge, so that patches have others like them but never equal ones.
+Picture waves(Index size, int channels = 1) {
+  Picture picture;
+  for (int c = 0; c < channels; ++c) {
+    Matrix pixels(size, size);
+    for (Index y = 0; y < size; ++y)
+      for (Index x = 0; x < size; ++x) {
+        const auto u = static_cast<double>(x), v = static_cast<double>(y);
+        const double bend = 6 * std::sin(v / 20);
+        pixels(y, x) = 120 + 50 * std::sin((u + bend) / 2.2 + 0.4 * c) + (u + v > static_cast<double>(size) ? 40 : 0) +
+                       10 * std::sin(u * v / 400);
+      }
+    picture.channels.push_back(pixels);
+  }
+  return picture;
+}
+
+/// A scratch and a few letters' worth of strokes.
+Picture scratches(const Picture& whole) {
+  Picture damaged = whole;
+  for (Matrix& channel : damaged.channels)
+    for (Index y = 0; y < channel.rows(); ++y)
+      for (Index x = 0; x < channel.cols(); ++x) {
+        const bool scratch = std::abs((x + y / 3) % 40 - 20) < 2, stroke = y % 30 < 3 && x % 20 < 12;
+        if (scratch || stroke) channel(y, x) = kNan;
+      }
+  return damaged;
+}
+
+InpaintOptions quick() {
+  InpaintOptions options;
+  options.quality = Quality::fast;
+  options.threads = 1;
+  return options;
+}
+
+TEST(MaskedGroupFilter, EqualsTheFormulaInDouble) {
+  Random random(3);
+  std::normal_distribution<double> normal;
+  for (const Index D : {1, 9, 25, 75}) {
+    const Index K = 14;
+    MaskedGroupFilter filter(D, K);
+    Matrix X(K, D);
+    for (double& value : X.reshaped()) value = 100 + 20 * normal(random);
+    for (Index k = 0; k < K; ++k)
+      for (Index d = 0; d < D; ++d) filter.pilot(k)[d] = static_cast<float>(X(k, d));
+    constexpr double ridge = 4, noise = 2;
+    filter.prepare(K, ridge);
+    const Eigen::RowVectorXd mean = X.colwise().mean();
+    const Matrix centred = X.rowwise() - mean;
+    Eigen::MatrixXd C = centred.transpose() * centred / static_cast<double>(K - 1);
+    C.diagonal().array() += ridge;
+    for (const double share : {0.0, 0.3, 1.0}) {
+      std::vector<Index> places;
+      for (Index d = 0; d < D; ++d)
+        if (std::uniform_real_distribution<double>()(random) < share) places.push_back(d);
+      const auto n = static_cast<Index>(places.size());
+      Eigen::VectorXd y(n), residual(n);
+      Eigen::MatrixXd A(n, n), cross(D, n);
+      for (Index i = 0; i < n; ++i) {
+        const Index at = places[static_cast<std::size_t>(i)];
+        y[i] = 100 + 30 * normal(random);
+        filter.places()[i] = static_cast<std::uint32_t>(at);
+        filter.values()[i] = static_cast<float>(y[i]);
+        residual[i] = y[i] - mean[at];
+        cross.col(i) = C.col(at);
+        for (Index j = 0; j < n; ++j) A(i, j) = C(at, places[static_cast<std::size_t>(j)]) + (i == j ? noise : 0);
+      }
+      filter.fill(n, noise);
+      const Eigen::LLT<Eigen::MatrixXd> factor(A);
+      for (Index d = 0; d < D; ++d) {
+        double expected = mean[d], variance = C(d, d);
+        if (n > 0) {
+          expected += cross.row(d).dot(factor.solve(residual));
+          variance -= cross.row(d).dot(factor.solve(cross.row(d).transpose()));
+        }
+        EXPECT_NEAR(filter.mean()[d], expected, 0.02) << D << ' ' << n << ' ' << d;
+        EXPECT_NEAR(filter.variance()[d], variance, 0.02 * C(d, d)) << D << ' ' << n << ' ' << d;
+      }
+    }
+  }
+}
+
+TEST(Inpaint, FillsWhatIsMissingAndKeepsWhatIsThere) {
+  for (const int channels : {1, 3}) {
+    const Picture clean = waves(72, channels);
+    const Picture damaged = drop_values(clean, 0.3, false, 1);
+    const Inpainted filled = inpaint(damaged, quick());
+    const double guess = psnr(clean, first_guess(damaged), 255), psnr_filled = psnr(clean, filled.picture, 255);
+    std::cout << channels << " channels: first guess " << guess << " dB, filled " << psnr_filled << " dB, held out "
+              << filled.held_out.psnr << " dB\n";
+    EXPECT_GT(psnr_filled, guess + 5);
+    EXPECT_TRUE(filled.kept);
+    EXPECT_EQ(filled.missing, missing_values(damaged));
+    for (std::size_t c = 0; c < clean.channels.size(); ++c)
+      for (Index i = 0; i < clean.channels[c].size(); ++i) {
+        const double observed = damaged.channels[c].data()[i];
+        ASSERT_TRUE(std::isfinite(filled.picture.channels[c].data()[i]));
+        if (std::isnan(observed)) {
+          EXPECT_GT(filled.std.channels[c].data()[i], 0);
+          continue;
+        }
+        EXPECT_EQ(filled.picture.channels[c].data()[i], observed);
+        EXPECT_EQ(filled.std.channels[c].data()[i], 0);
+      }
+  }
+}
+
+TEST(Inpaint, EveryRoundHelpsAndNoneIsTheFirstGuess) {
+  const Picture clean = waves(72), damaged = drop_values(clean, 0.3, false, 2);
+  InpaintOptions options = quick();
+  double before = 0;
+  for (const int rounds : {0, 1, 4, 8}) {
+    options.groups = rounds;
+    const double now = psnr(clean, inpaint(damaged, options).picture, 255);
+    EXPECT_GT(now, before + (rounds == 8 ? 0 : 0.5)) << rounds;
+    if (rounds == 0) {
+      EXPECT_DOUBLE_EQ(now, psnr(clean, first_guess(damaged), 255));
+    }
+    before = now;
+  }
+}
+
+TEST(Inpaint, WhatTheMaskHidesCannotMatter) {
+  const Picture clean = waves(48, 3);
+  Picture mask = clean;
+  Random random(5);
+  for (Matrix& channel : mask.channels)
+    for (double& value : channel.reshaped()) value = std::uniform_real_distribution<double>()(random) < 0.5 ? 255 : 0;
+  const auto filled = [&](double hidden) {
+    Picture damaged = clean;
+    for (std::size_t c = 0; c < 3; ++c)
+      for (Index i = 0; i < damaged.channels[c].size(); ++i)
+        if (mask.channels[c].data()[i] != 0) damaged.channels[c].data()[i] = hidden;
+    return inpaint(with_gaps(damaged, mask), quick()).picture;
+  };
+  const Picture a = filled(0);
+  for (const double hidden : {1e300, kNan, std::numeric_limits<double>::infinity()}) {
+    const Picture b = filled(hidden);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(a.channels[c], b.channels[c]) << hidden;
+  }
+}
+
+TEST(Inpaint, ThreadsGiveTheSameBits) {
+  const Picture damaged = drop_values(waves(60, 3), 0.4, true, 1);
+  InpaintOptions options = quick();
+  const Inpainted one = inpaint(damaged, options);
+  options.threads = 3;
+  const Inpainted three = inpaint(damaged, options);
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(one.picture.channels[c], three.picture.channels[c]);
+    EXPECT_EQ(one.std.channels[c], three.std.channels[c]);
+  }
+}
+
+TEST(Inpaint, HeldOutValuesTellTheErrorWithoutTheTruth) {
+  const Picture clean = waves(128);
+  for (const bool random : {true, false}) {
+    const Picture damaged = random ? drop_values(clean, 0.35, false, 1) : scratches(clean);
+    InpaintOptions options = quick();
+    const Inpainted filled = inpaint(damaged, options);
+    EXPECT_EQ(filled.held_out.shaped, !random);
+    double square = 0, within = 0, missing = 0;
+    for (Index i = 0; i < clean.channels[0].size(); ++i) {
+      if (!std::isnan(damaged.channels[0].data()[i])) continue;
+      const double error = filled.picture.channels[0].data()[i] - clean.channels[0].data()[i];
+      square += error * error;
+      within += std::abs(error) <= 2 * filled.std.channels[0].data()[i] ? 1 : 0;
+      missing += 1;
+    }
+    const double rmse = std::sqrt(square / missing);
+    std::cout << "held out " << filled.held_out.rmse << " (" << filled.held_out.values << " values), true " << rmse
+              << "; covered " << within / missing << '\n';
+    // The values come back for the last rounds, so the result is better than they say.
+    EXPECT_LT(rmse, filled.held_out.rmse * 1.1);
+    EXPECT_GT(rmse, filled.held_out.rmse * 0.5);
+    EXPECT_GT(filled.held_out.values, 100);
+    EXPECT_NEAR(filled.held_out.coverage, 0.95, 0.01);
+    EXPECT_GT(within / missing, 0.9);
+    EXPECT_LT(within / missing, 0.995);
+  }
+}
+
+TEST(Inpaint, TakesNoiseOutOfWhatIsObserved) {
+  const Picture clean = waves(96), noisy = add_noise(clean, 15, false, 3);
+  const Picture damaged = drop_values(noisy, 0.6, false, 1);
+  InpaintOptions options = quick();
+  options.keep_observed = false;
+  const Inpainted filled = inpaint(damaged, options);
+  EXPECT_FALSE(filled.kept);
+  EXPECT_GT(filled.noise.std, 12);
+  EXPECT_LT(filled.noise.std, 40);  // the waves are texture, which counts as noise
+  EXPECT_TRUE(inpaint(damaged, quick()).kept);
+  options = quick();
+  options.noise = 15;
+  const double told = psnr(clean, inpaint(damaged, options).picture, 255);
+  options.keep_observed = true;
+  const Inpainted kept = inpaint(damaged, options);
+  std::cout << "noise told: " << told << " dB, observed kept: " << psnr(clean, kept.picture, 255) << " dB\n";
+  EXPECT_GT(told, psnr(clean, noisy, 255) + 3);
+  EXPECT_GT(told, psnr(clean, kept.picture, 255) + 2);
+  EXPECT_TRUE(kept.kept);
+}
+
+TEST(Inpaint, NoiseIsMeasuredInWhatIsThere) {
+  Picture smooth = waves(160);
+  for (Index y = 0; y < 160; ++y)
+    for (Index x = 0; x < 160; ++x) smooth.channels[0](y, x) = 60 + 0.5 * static_cast<double>(x) + (y > 80 ? 40 : 0);
+  for (const double observed : {0.2, 0.5, 1.0})
+    for (const double sigma : {0.0, 5.0, 25.0}) {
+      const Picture damaged = drop_values(add_noise(smooth, sigma, false, 2), observed, false, 4);
+      EXPECT_NEAR(measure_observed_noise(damaged).std, sigma, 0.12 * sigma + 0.01) << observed << ' ' << sigma;
+    }
+}
+
+TEST(Inpaint, LargeHolesAreFilledFromTheOutsideIn) {
+  const Picture clean = waves(96);
+  Picture damaged = clean;
+  damaged.channels[0].block(30, 40, 26, 26).setConstant(kNan);
+  EXPECT_EQ(depth_of_holes(damaged).maxCoeff(), 13);
+  const Inpainted filled = inpaint(damaged, quick());
+  EXPECT_GT(filled.shells, 2);
+  EXPECT_EQ(filled.deepest, 13);
+  const double guess = psnr(clean, first_guess(damaged), 255), now = psnr(clean, filled.picture, 255);
+  std::cout << "a hole of 26 x 26: first guess " << guess << " dB, filled " << now << " dB\n";
+  EXPECT_GT(now, guess + 3);
+  // Small holes have no shells.
+  EXPECT_EQ(inpaint(scratches(clean), quick()).shells, 0);
+}
+
+TEST(Inpaint, ManyBandsAreFilledThreeByThree) {
+  EXPECT_EQ(channels_together(1).size(), 1U);
+  EXPECT_EQ(channels_together(4).size(), 1U);
+  const auto sets = channels_together(7);
+  ASSERT_EQ(sets.size(), 3U);
+  EXPECT_EQ(sets[2], (std::vector<Index>{4, 5, 6}));
+  const Picture clean = waves(40, 7), damaged = drop_values(clean, 0.4, false, 1);
+  const Inpainted filled = inpaint(damaged, quick());
+  EXPECT_GT(psnr(clean, filled.picture, 255), psnr(clean, first_guess(damaged), 255) + 3);
+}
+
+TEST(Inpaint, NothingMissingNothingChanges) {
+  const Picture clean = waves(40);
+  const Inpainted same = inpaint(clean, quick());
+  EXPECT_EQ(same.missing, 0);
+  EXPECT_EQ(same.picture.channels[0], clean.channels[0]);
+  EXPECT_EQ(same.held_out.values, 0);
+}
+
+TEST(Inpaint, TinyPicturesAndSingleValuesWork) {
+  for (const Index size : {4, 5, 7}) {
+    Picture damaged = waves(size);
+    damaged.channels[0](1, 2) = kNan;
+    EXPECT_FALSE(inpaint(damaged, quick()).picture.channels[0].hasNaN()) << size;
+    damaged.channels[0].setConstant(kNan);
+    damaged.channels[0](2, 1) = 77;
+    const Picture filled = inpaint(damaged, quick()).picture;
+    EXPECT_NEAR(filled.channels[0].minCoeff(), 77, 1e-3);
+    EXPECT_NEAR(filled.channels[0].maxCoeff(), 77, 1e-3);
+  }
+  // A channel of which there is nothing.
+  Picture colour = waves(24, 3);
+  colour.channels[1].setConstant(kNan);
+  EXPECT_FALSE(inpaint(colour, quick()).picture.channels[1].hasNaN());
+}
+
+TEST(Inpaint, StopsWhenAsked) {
+  const Picture damaged = drop_values(waves(64), 0.3, false, 1);
+  int calls = 0;
+  const auto watch = [&](const InpaintProgress& now) {
+    EXPECT_NE(now.best, nullptr);
+    return ++calls < 5;
+  };
+  expect_error<Interrupted>([&] { inpaint(damaged, quick(), watch); }, {"interrupted while inpainting"});
+}
+
+TEST(Inpaint, RefusesWhatMakesNoSense) {
+  const Picture picture = waves(32);
+  Picture none = picture;
+  none.channels[0].setConstant(kNan);
+  expect_error<Error>([&] { inpaint(none, quick()); }, {"every value of the picture is missing", "nothing to fill"});
+  expect_error<Error>([&] { inpaint(waves(3), quick()); }, {"3 x 3 pixels", "at least 4"});
+  Picture infinite = picture;
+  infinite.channels[0](4, 6) = std::numeric_limits<double>::infinity();
+  expect_error<Error>([&] { inpaint(infinite, quick()); }, {"infinite", "row 4, column 6", "missing"});
+  expect_error<Error>([&] { with_gaps(picture, waves(31)); }, {"31 x 31", "32 x 32", "must be equal"});
+  expect_error<Error>([&] { with_gaps(picture, waves(32, 3)); }, {"3 channels", "picture has 1"});
+  InpaintOptions options = quick();
+  options.patch = 40;
+  expect_error<UsageError>([&] { inpaint(picture, options); }, {"patch is 40", "32 x 32", "smaller patches"});
+  options = quick();
+  options.noise = -1;
+  expect_error<UsageError>([&] { inpaint(picture, options); }, {"noise is -1", "at least 0"});
+}
+
+}  // namespace
+}  // namespace gsc::test
