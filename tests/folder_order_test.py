@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-ORDER = ["math", "data", "model", "inference", "distributed", "learning", "tasks", "media", "report"]
+ORDER = ["math", "data", "model", "inference", "distributed", "learning", "cuda", "tasks", "media", "report"]
 
 # Where what a public header declares is defined.
 HEADERS = {
