@@ -14,6 +14,7 @@ HEADERS = {
     "inference": ["inference.h", "nonlocal.h", "engine.h"],
     "distributed": ["team.h", "mpi.h"],
     "learning": ["fit.h", "fit_piece.h", "restarts.h", "option_list.h", "model_file.h"],
+    "cuda": ["cuda.h"],
     "tasks": ["picture.h", "denoise.h", "separate.h", "metrics.h"],
     "media": ["picture_files.h", "sound.h"],
     "report": ["report.h"],

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -93,11 +94,7 @@ Statistics unscaled(const Model& model, const PreparedModel& prepared, const Hos
 
 DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, int device, Limits limits)
     : data_(data), options_(options), limits_(limits), host_(data, options), queue_(device) {
-  if (options.method == Method::factored)
-    throw UsageError("device is '" + options.device + "', but the factored method computes on the cpu");
-  if (options.method == Method::truncated && options.candidates > kMaxCandidates)
-    throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device +
-                     "' goes up to " + std::to_string(kMaxCandidates) + "; lower it, or set device to cpu");
+  check_options(options);
   const NumericScope scope;
   constexpr Index kLook = 4096;
   Matrix rows(std::min(kLook, data.rows()), data.cols());
@@ -106,18 +103,35 @@ DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, in
   origin_ = data.rows() > 0 ? Vector(rows.colwise().mean().transpose()) : Vector(Vector::Zero(data.cols()));
 }
 
+void DeviceEngine::check_options(const InferenceOptions& options) {
+  if (options.method == Method::factored)
+    throw UsageError("device is '" + options.device + "', but the factored method computes on the cpu");
+  if (options.method == Method::truncated && options.candidates > kMaxCandidates)
+    throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device +
+                     "' goes up to " + std::to_string(kMaxCandidates) + "; lower it, or set device to cpu");
+}
+
+namespace {
+constexpr Index kMostLatents = 8192;
+}
+
+bool DeviceEngine::has(const Model& model, const InferenceOptions& options) {
+  const Index together = options.method == Method::exact ? model.latents() : options.candidates;
+  return options.method != Method::factored && model.slab.type() == SlabType::diagonal && together <= kMaxCandidates &&
+         model.latents() <= kMostLatents;
+}
+
 void DeviceEngine::check(const Model& model) const {
   require_fit(model, data_, options_);
+  if (has(model, options_)) return;
   const std::string here = "device is '" + options_.device + "', but ";
   if (model.slab.type() == SlabType::full)
     throw UsageError(here + "slab is full, which is computed on the cpu; set slab to diagonal, or device to cpu");
-  if (options_.method == Method::exact && model.latents() > kMaxCandidates)
+  if (options_.method == Method::exact)
     throw UsageError(here + "method is exact with " + std::to_string(model.latents()) +
                      " latents; there it goes up to " + std::to_string(kMaxCandidates) + ", set device to cpu");
-  constexpr Index kMostLatents = 8192;
-  if (model.latents() > kMostLatents)
-    throw UsageError(here + "there are " + std::to_string(model.latents()) + " latents; there it goes up to " +
-                     std::to_string(kMostLatents) + ", set device to cpu");
+  throw UsageError(here + "there are " + std::to_string(model.latents()) + " latents; there it goes up to " +
+                   std::to_string(kMostLatents) + ", set device to cpu");
 }
 
 const PreparedModel& DeviceEngine::prepared(const Model& model) {
@@ -186,8 +200,9 @@ Expectation<Real>& DeviceEngine::ready(const Model& model, Index latents) {
   return expectation;
 }
 
+/// A pass over the data whose sums are on the device then.
 template <class Real>
-HostSums DeviceEngine::sums(const Model& model, const Pass& pass) {
+Expectation<Real>& DeviceEngine::pass(const Model& model, const Pass& pass) {
   Expectation<Real>& expectation = ready<Real>(model, model.latents());
   const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
   const Data& data = pass.rows ? static_cast<const Data&>(listed) : data_;
@@ -206,7 +221,7 @@ HostSums DeviceEngine::sums(const Model& model, const Pass& pass) {
       expectation.add_resident(first, here);
     }
   }
-  return expectation.sums();
+  return expectation;
 }
 
 Statistics DeviceEngine::e_step(const Model& model, const Pass& pass) {
@@ -222,17 +237,28 @@ Statistics DeviceEngine::e_step(const Model& model, const Pass& pass) {
 
   HostSums sums;
   if (options_.precision == Precision::double_precision) {
-    sums = this->sums<double>(model, pass);
+    sums = this->pass<double>(model, pass).sums();
   } else {
-    sums = this->sums<float>(model, pass);
+    sums = this->pass<float>(model, pass).sums();
     if (sums.undone > 0) {
       std::vector<Index> rows;
       for (const long n : single_.expectation->undone())
         rows.push_back(pass.rows ? (*pass.rows)[static_cast<std::size_t>(n)] : n);
-      add_posteriors(sums, this->sums<double>(model, {.rows = rows, .stop = pass.stop}));
+      add_posteriors(sums, this->pass<double>(model, {.rows = rows, .stop = pass.stop}).sums());
     }
   }
   return unscaled(model, prepared(model), sums, delta(model), static_cast<double>(count));
+}
+
+double DeviceEngine::pass_seconds(const Model& model) {
+  queue_.wait();
+  const auto start = std::chrono::steady_clock::now();
+  if (options_.precision == Precision::double_precision)
+    pass<double>(model, {});
+  else
+    pass<float>(model, {});
+  queue_.wait();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Point by point. False if some data points need more than this precision.

@@ -24,8 +24,12 @@ struct Limits {
 
 class DeviceEngine final : public Engine {
  public:
-  /// Throws UsageError for options that it does not have.
   DeviceEngine(const Data& data, const InferenceOptions& options, int device, Limits limits = {});
+
+  /// Throws UsageError for options that it does not have.
+  static void check_options(const InferenceOptions& options);
+  /// Whether it has what this model and these options need.
+  static bool has(const Model& model, const InferenceOptions& options);
 
   Statistics e_step(const Model& model, const Pass& pass) override;
   Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
@@ -34,7 +38,9 @@ class DeviceEngine final : public Engine {
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
 
+  /// For benchmarks: the queue, and the seconds of one pass over all data whose sums stay on the device.
   Queue& queue() { return queue_; }
+  double pass_seconds(const Model& model);
 
  private:
   template <class Real>
@@ -49,7 +55,7 @@ class DeviceEngine final : public Engine {
   template <class Real>
   void bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at, const StopRequest& stop);
   template <class Real>
-  HostSums sums(const Model& model, const Pass& pass);
+  Expectation<Real>& pass(const Model& model, const Pass& pass);
   template <class Real>
   bool give(const Model& model, Index first, Index count, BlockOutput& output, const StopRequest& stop);
   void check(const Model& model) const;
