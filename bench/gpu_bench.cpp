@@ -1,11 +1,17 @@
 // What an EM iteration takes on a GPU: each kernel, whole iterations, how they grow, and how near they come to what the
-// chip can do. Medians of repeated runs. `gsc_bench_gpu [quick] [points=N]`.
+// chip can do. Medians of repeated runs. `gsc_bench_gpu [quick] [points=N] [picture=FILE.pgm]`: with a picture (8 bits,
+// raw), also learning and denoising it on both devices.
 
 #include <fmt/format.h>
 #include <gsc/cuda.h>
+#include <gsc/denoise.h>
 #include <gsc/fit.h>
+#include <gsc/metrics.h>
 
+#include <chrono>
+#include <cmath>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -57,10 +63,11 @@ InferenceOptions options_of(const Case& c) {
   return options;
 }
 
-/// Milliseconds of each kernel in one pass, and of the passes as a whole.
+/// Milliseconds of each kernel in one pass and of the pass as a whole; of the E-step with its model and sums on their
+/// way; and of whole iterations, whose M-step is on the CPU.
 struct Times {
   std::map<std::string, double> kernels;
-  double sum = 0, pass = 0, e_step = 0;
+  double sum = 0, pass = 0, e_step = 0, iteration = 0;
 };
 
 Times measure(const Case& c, int repeats) {
@@ -71,6 +78,12 @@ Times measure(const Case& c, int repeats) {
   engine.e_step(model, {});
   Times times;
   times.e_step = 1e3 * bench::median_seconds(repeats, [&] { bench::keep(engine.e_step(model, {}).free_energy); });
+  Model learned = model;
+  times.iteration = 1e3 * bench::median_seconds(repeats, [&] {
+                      Rescues rescues;
+                      learned = m_step(learned, engine.e_step(learned, {}), {}, rescues);
+                    });
+  engine.e_step(model, {});
   times.pass = 1e3 * bench::median_seconds(repeats, [&] { engine.pass_seconds(model); });
   engine.queue().measure(true);
   for (int i = 0; i < repeats; ++i) engine.pass_seconds(model);
@@ -85,7 +98,7 @@ void print_kernels(const char* title, const Times& times) {
   fmt::print("{:<34}", title);
   for (const char* name : {"product", "selection", "tree", "singletons", "products", "sums"})
     fmt::print(" {:>10.4f}", times.kernels.count(name) > 0 ? times.kernels.at(name) : 0.0);
-  fmt::print(" {:>9.4f} {:>9.4f} {:>9.3f}\n", times.sum, times.pass, times.e_step);
+  fmt::print(" {:>9.4f} {:>9.4f} {:>9.3f} {:>9.3f}\n", times.sum, times.pass, times.e_step, times.iteration);
   std::fflush(stdout);
 }
 
@@ -131,7 +144,8 @@ void print_ceilings() {
 void table(bool quick, Index many) {
   const int repeats = quick ? 5 : 30;
   fmt::print("\nmilliseconds of a pass over the data; D = 64 unless it says so\n{:<34}", "");
-  for (const char* name : {"products", "selection", "tree", "single", "ZZ", "sums", "sum", "pass", "e_step()"})
+  for (const char* name :
+       {"products", "selection", "tree", "single", "ZZ", "sums", "sum", "pass", "e_step()", "with M"})
     fmt::print(" {:>{}}", name, std::strlen(name) > 7 || name[0] == 't' || name[0] == 'Z' ? 10 : 9);
   fmt::print("\n");
   const auto line = [&](const std::string& title, const Case& c, int times) {
@@ -154,19 +168,100 @@ void table(bool quick, Index many) {
     line(fmt::format("{}, H 256, (10, 8) singleton", points), {.points = points}, 5);
 }
 
+/// A picture in the raw form of PGM.
+Picture read_pgm(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string mark;
+  Index width = 0, height = 0, most = 0;
+  if (!(file >> mark >> width >> height >> most) || mark != "P5" || most != 255)
+    throw Error(path + ": not a raw PGM picture of 8 bits");
+  file.get();
+  std::string bytes(static_cast<std::size_t>(width * height), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  Picture picture;
+  picture.channels.push_back(Matrix::NullaryExpr(height, width, [&](Index y, Index x) {
+    return static_cast<double>(static_cast<unsigned char>(bytes[static_cast<std::size_t>(y * width + x)]));
+  }));
+  return picture;
+}
+
+/// All 8 x 8 patches of a picture, as a table.
+Matrix all_patches(const Matrix& picture) {
+  const Index rows = picture.rows() - 7, columns = picture.cols() - 7;
+  Matrix patches(rows * columns, 64);
+  for (Index y = 0; y < rows; ++y)
+    for (Index x = 0; x < columns; ++x)
+      for (Index i = 0; i < 64; ++i) patches(y * columns + x, i) = picture(y + i / 8, x + i % 8);
+  return patches;
+}
+
+Picture with_noise(const Picture& clean, double std) {
+  Picture noisy = clean;
+  Random random(1);
+  noisy.channels[0] += std * standard_normal(clean.channels[0].rows(), clean.channels[0].cols(), random);
+  return noisy;
+}
+
+void learn_and_denoise(const std::string& path) {
+  const Picture clean = read_pgm(path), noisy = with_noise(clean, 25);
+  const MatrixData data(all_patches(noisy.channels[0]));
+  fmt::print("\n{}, noise 25 added: {} patches, H 256, (10, 8), 60 iterations\n", path, data.rows());
+  std::vector<FitResult> fits;
+  for (const char* device : {"cuda", "cuda", "cpu"}) {
+    FitOptions options;
+    options.latents = 256;
+    options.inference = options_of({});
+    options.inference.device = device;
+    options.iterations = 60;
+    options.tolerance = 0;
+    fits.push_back(fit(data, options));
+    const double seconds = fits.back().seconds;
+    fmt::print("  {:<5} {:>8.3f} s, {:.3f} ms an iteration, free energy {:.9g}\n", device, seconds, 1e3 * seconds / 61,
+               fits.back().last().free_energy);
+    std::fflush(stdout);
+  }
+  double worst = 0;
+  bool same = true;
+  for (std::size_t t = 0; t < fits[2].state.history.size(); ++t) {
+    const double gpu = fits[1].state.history[t].free_energy, cpu = fits[2].state.history[t].free_energy;
+    worst = std::max(worst, std::abs(gpu / cpu - 1));
+    same = same && gpu == fits[0].state.history[t].free_energy;
+  }
+  fmt::print("  free energies of all rows: {:.2g} apart at most, relative; twice on the GPU {}\n", worst,
+             same ? "the same bits" : "DIFFERENT BITS");
+  for (const Quality quality : {Quality::fast, Quality::standard, Quality::best}) {
+    for (const char* device : {"cuda", "cpu"}) {
+      DenoiseOptions options;
+      options.quality = quality;
+      options.device = device;
+      Denoised result;
+      const auto start = std::chrono::steady_clock::now();
+      result = denoise(noisy, options);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      fmt::print("  denoise {:<9} {:<5} {:>8.3f} s  {:.3f} dB\n", to_string(quality), device, seconds,
+                 psnr(clean, result.picture, 255));
+      std::fflush(stdout);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gsc
 
 int main(int count, char** words) {
   bool quick = false;
   gsc::Index many = 10000000;
+  std::string picture;
   for (int i = 1; i < count; ++i) {
     if (std::strcmp(words[i], "quick") == 0) quick = true;
     if (std::strncmp(words[i], "points=", 7) == 0) many = std::atol(words[i] + 7);
+    if (std::strncmp(words[i], "picture=", 8) == 0) picture = words[i] + 8;
   }
   for (const gsc::CudaDevice& device : gsc::cuda_devices())
     fmt::print("cuda:{} {}, compute capability {}.{}, {:.1f} GB\n", device.index, device.name, device.major,
                device.minor, static_cast<double>(device.memory) / 1e9);
   gsc::print_ceilings();
   gsc::table(quick, many);
+  gsc::add_cuda_engines();
+  if (!picture.empty()) gsc::learn_and_denoise(picture);
 }

@@ -226,6 +226,23 @@ TEST_F(OnADevice, LearnsAsOnTheCpu) {
   }
 }
 
+/// No test program adds the GPUs of the machine by their names.
+TEST(Devices, AreNamedWhereTheyAreMissing) {
+  const Model model = random_model({.dimensions = 6, .latents = 8}, 3);
+  const MatrixData data(random_data(model, 20, 4));
+  InferenceOptions options = truncated(5, 3);
+  const Statistics expected = e_step(model, data, options);
+  for (const char* device : {"cuda", "cuda:1"}) {
+    options.device = device;
+    expect_error<UsageError>([&] { e_step(model, data, options); },
+                             {"device is '" + options.device + "'", "cmake --preset cuda", "set device to cpu"});
+  }
+  options.device = "cudas";
+  expect_error<UsageError>([&] { e_step(model, data, options); }, {"device is 'cudas'; here are: auto, cpu"});
+  options.device = "auto";
+  EXPECT_TRUE(same_bits(e_step(model, data, options), expected));
+}
+
 TEST_F(OnADevice, RefusesByName) {
   const Model model = random_model({.dimensions = 6, .latents = 20, .slab = SlabType::full}, 3);
   Matrix values = random_data(model, 20, 4);

@@ -207,7 +207,8 @@ Expectation<Real>& DeviceEngine::pass(const Model& model, const Pass& pass) {
   const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
   const Data& data = pass.rows ? static_cast<const Data&>(listed) : data_;
   const Index count = data.rows(), step = expectation.block_rows(static_cast<int>(model.latents()));
-  expectation.begin({model.noise.type() == NoiseType::full, options_.mean_products}, count);
+  expectation.begin({model.noise.type() == NoiseType::full, options_.mean_products}, count,
+                    part<Real>().resident && !pass.rows);
   for (Index first = 0; first < count; first += step) {
     if (pass.stop && pass.stop()) throw Interrupted("interrupted");
     const Index here = std::min(step, count - first);

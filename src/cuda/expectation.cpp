@@ -53,7 +53,7 @@ Expectation<Real>::~Expectation() {
 template <class Real>
 long Expectation<Real>::block_rows(int latents) const {
   if (most_rows_ > 0) return most_rows_;
-  constexpr long kCache = 32L << 20;
+  constexpr long kCache = 64L << 20;
   const long fits = kCache / (rounded_up(latents, kLanes) * static_cast<long>(sizeof(Real)));
   return std::clamp<long>(fits / kProductTile * kProductTile, 8192, 65536);
 }
@@ -172,7 +172,7 @@ void Expectation<Real>::bring(long first, long count) {
 }
 
 template <class Real>
-void Expectation<Real>::begin(const Wanted& wanted, long points) {
+void Expectation<Real>::begin(const Wanted& wanted, long points, bool all_resident) {
   wanted_ = wanted;
   points_ = points;
   done_ = 0;
@@ -189,6 +189,12 @@ void Expectation<Real>::begin(const Wanted& wanted, long points) {
   layout_.size = layout_.MM + (wanted.mean_products ? stride * stride : 0);
   totals_.reserve(queue_, static_cast<std::size_t>(layout_.size));
   totals_.zero();
+  squares_known_ = all_resident && !known_.empty() && known_full_ == wanted.full_squares;
+  keep_squares_ = all_resident && !squares_known_;
+  if (keep_squares_) {
+    known_.clear();
+    known_full_ = wanted.full_squares;
+  }
   log_sums_.reserve(queue_, static_cast<std::size_t>(std::max(points, rows_)));
 }
 
@@ -241,12 +247,8 @@ void Expectation<Real>::block(const Real* Y, long count, const BlockOutput* outp
     queue_.launch("sums", tiles, 0,
                   ScalarKernel<Real>{count, log_sums_.data() + done_, clamped_.data(), scalar_parts_.data()});
     reduce(scalar_parts_.data(), 3, 3, tiles, totals_.data() + layout_.scalars);
-    const long row_tiles = pieces(count, kRowTile);
-    queue_.launch("sums", row_tiles * pieces(dimensions_, kLanes), 0,
-                  ColumnKernel<Real>{count, dimensions_, Y, scalar_parts_.data()});
-    reduce(scalar_parts_.data(), 2L * dimensions_, 2L * dimensions_, row_tiles, totals_.data() + layout_.columns);
+    if (!squares_known_) own_sums(Y, count);
     cross_products(Y, count, eta_.data(), stride_, stride_, totals_.data() + layout_.YZ);
-    if (wanted_.full_squares) cross_products(Y, count, Y, dimensions_, dimensions_, totals_.data() + layout_.YY);
     if (wanted_.mean_products) {
       // Means times means is Y times means with means in place of Y.
       std::swap(dimensions_, stride_);
@@ -255,6 +257,16 @@ void Expectation<Real>::block(const Real* Y, long count, const BlockOutput* outp
     }
   }
   done_ += count;
+}
+
+/// Those of the data itself.
+template <class Real>
+void Expectation<Real>::own_sums(const Real* Y, long count) {
+  const long tiles = pieces(count, kRowTile);
+  queue_.launch("sums", tiles * pieces(dimensions_, kLanes), 0,
+                ColumnKernel<Real>{count, dimensions_, Y, scalar_parts_.data()});
+  reduce(scalar_parts_.data(), 2L * dimensions_, 2L * dimensions_, tiles, totals_.data() + layout_.columns);
+  if (wanted_.full_squares) cross_products(Y, count, Y, dimensions_, dimensions_, totals_.data() + layout_.YY);
 }
 
 template <class Real>
@@ -289,6 +301,8 @@ void Expectation<Real>::select(long count) {
   };
   if (stride_ <= 2 * kLanes)
     run(SelectKernel<Real, 2>{in});
+  else if (stride_ <= 4 * kLanes)
+    run(SelectKernel<Real, 4>{in});
   else if (stride_ <= 8 * kLanes)
     run(SelectKernel<Real, 8>{in});
   else if (stride_ <= 16 * kLanes)
@@ -385,7 +399,21 @@ void Expectation<Real>::reduce(const From* parts, long count, long step, long pa
 
 template <class Real>
 HostSums Expectation<Real>::sums() {
-  const std::vector<double> all = totals_.download();
+  std::vector<double> all = totals_.download();
+  // The data's own sums are at hand from the first pass over all of it on.
+  const auto own = [&](auto&& visit) {
+    visit(layout_.columns, 2L * dimensions_);
+    if (wanted_.full_squares) visit(layout_.YY, static_cast<long>(dimensions_) * dimensions_);
+  };
+  if (keep_squares_) {
+    own([&](long at, long size) { known_.insert(known_.end(), all.begin() + at, all.begin() + at + size); });
+  } else if (squares_known_) {
+    auto from = known_.begin();
+    own([&](long at, long size) {
+      std::copy_n(from, size, all.begin() + at);
+      from += size;
+    });
+  }
   const auto H = static_cast<std::size_t>(latents_), D = static_cast<std::size_t>(dimensions_);
   const auto stride = static_cast<std::size_t>(stride_);
   const auto part = [&](long at, std::size_t rows, std::size_t columns, std::size_t wide) {

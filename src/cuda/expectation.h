@@ -83,7 +83,8 @@ class Expectation {
   void bring(long first, long count);
 
   /// Before a pass over so many data points: for sums, or for output point by point alone.
-  void begin(const Wanted& wanted, long points);
+  /// `all_resident`: it will be all resident rows, in their order, whose own sums are then computed once.
+  void begin(const Wanted& wanted, long points, bool all_resident = false);
   void begin_points(long points);
   /// Adds the rows first .. first+count-1 of the resident data, or those of the list (resident rows as well), or the
   /// block brought last, to the sums. `output` unless null: also this.
@@ -97,6 +98,7 @@ class Expectation {
  private:
   void work_space(const ModelView& model);
   void block(const Real* Y, long count, const BlockOutput* output);
+  void own_sums(const Real* Y, long count);
   void select(long count);
   void tree(long count, const BlockOutput* output);
   void outside(long count);
@@ -111,6 +113,8 @@ class Expectation {
   long resident_, most_rows_, rows_ = 0;
   int latents_ = 0, stride_ = 0, candidates_ = 0, max_active_ = 0;
   bool conditional_ = false, summing_ = false;
+  bool squares_known_ = false, keep_squares_ = false, known_full_ = false;
+  std::vector<double> known_;  // y, yy and YY of all resident data
   Wanted wanted_;
   long points_ = 0, done_ = 0;
 

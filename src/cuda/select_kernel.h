@@ -94,8 +94,10 @@ struct SelectKernel {
       const Lanes<Real> a = load<Real>(arguments.a, h, exists, Real(-1e30));
       top = larger<Real>(top, multiply_add<Real>(Real(0.5) * exact, exact, a));
       const Lanes<float> e = convert<float>(exact), offset = load<float>(arguments.score_offset, h, exists, 0.0F);
-      point.e.put(i, e);
-      point.d.put(i, 1.0F);
+      if (arguments.conditional) {
+        point.e.put(i, e);
+        point.d.put(i, 1.0F);
+      }
       // Where all are candidates there is nothing to choose: in their order.
       const Lanes<float> score = arguments.candidates == arguments.latents ? Lanes<float>(0.0F) - convert<float>(h)
                                                                            : multiply_add<float>(0.5F * e, e, offset);
@@ -217,7 +219,7 @@ struct SelectKernel {
                                       memory_floats(arguments.stride, arguments.candidates, arguments.conditional);
     Point point;
     point.score.place(memory);
-    point.e.place(memory + arguments.stride);
+    point.e.place(memory + arguments.stride);  // these two only if conditional
     point.d.place(memory + 2 * arguments.stride);
     point.factor = memory + (kHeld > 0 ? 0 : 3 * arguments.stride);
     const Lanes<bool> writer = lane_index() == 0;
@@ -233,7 +235,7 @@ struct SelectKernel {
   /// Of scratch, for a warp.
   static GSC_BOTH std::size_t memory_floats(int stride, int candidates, bool conditional) {
     const int columns = conditional ? candidates - 1 : 0;
-    return static_cast<std::size_t>(columns + (kHeld > 0 ? 0 : 3)) * static_cast<std::size_t>(stride);
+    return static_cast<std::size_t>(columns + (kHeld > 0 ? 0 : conditional ? 3 : 1)) * static_cast<std::size_t>(stride);
   }
 };
 

@@ -14,7 +14,8 @@ inline constexpr int kSingletonTile = 128, kProductTile = 1024, kScalarTile = 10
 ///   p = exp(a + eta^2/2 - log sum)   mean p eta   second moment p (eta^2 + 1)
 template <class Real>
 struct SingletonKernel {
-  static constexpr int kWarps = 8, kBlocks = 4;
+  static constexpr int kWarps = 4, kBlocks = sizeof(Real) == 8 ? 4 : 8;
+  static constexpr int kAhead = 8;
   int latents, stride;
   long count;
   Real* rows;
@@ -34,20 +35,32 @@ struct SingletonKernel {
     for (long first = tile * kSingletonTile; first < end; first += kLanes) {
       const Lanes<std::uint32_t> bits = load<std::uint32_t>(members + first / kLanes * stride, h);
       const int here = static_cast<int>(end - first < kLanes ? end - first : kLanes);
-      GSC_UNROLL4
-      for (int i = 0; i < here; ++i) {
-        const long n = first + i;
-        const Lanes<bool> candidate = (bits & bit(i)) != 0U;
-        const Lanes<Real> before = load<Real>(rows + n * stride, h), eta = before + offset;
-        const Lanes<Real> half_square = multiply_add<Real>(Real(0.5) * eta, eta, prior);
-        const Lanes<Real> p = select<Real>(candidate, Real{0}, exponential(half_square - log_sums[n]));
-        const Lanes<Real> mean = p * eta, second = multiply_add<Real>(mean, eta, p);
-        store<Real>(rows + n * stride, h, select<Real>(candidate, before, mean));
-        if (probability != nullptr) store<Real>(probability + n * stride, h, p, !candidate);
-        if (second_moment != nullptr) store<Real>(second_moment + n * stride, h, second, !candidate);
-        s = s + p;
-        m = m + mean;
-        zz = zz + second;
+      // Rows are asked for several at a time, before the first is written over: else each would wait for memory alone.
+      for (int group = 0; group < here; group += kAhead) {
+        Lanes<Real> before[kAhead];
+        Real log_sum[kAhead];
+        GSC_UNROLL
+        for (int u = 0; u < kAhead; ++u) {
+          const long n = group + u < here ? first + group + u : first;
+          before[u] = load<Real>(rows + n * stride, h);
+          log_sum[u] = log_sums[n];
+        }
+        GSC_UNROLL
+        for (int u = 0; u < kAhead; ++u) {
+          if (group + u >= here) continue;
+          const long n = first + group + u;
+          const Lanes<bool> candidate = (bits & bit(group + u)) != 0U;
+          const Lanes<Real> eta = before[u] + offset;
+          const Lanes<Real> log_weight = multiply_add<Real>(Real(0.5) * eta, eta, prior);
+          const Lanes<Real> p = select<Real>(candidate, Real{0}, exponential(log_weight - log_sum[u]));
+          const Lanes<Real> mean = p * eta, second = multiply_add<Real>(mean, eta, p);
+          store<Real>(rows + n * stride, h, select<Real>(candidate, before[u], mean));
+          if (probability != nullptr) store<Real>(probability + n * stride, h, p, !candidate);
+          if (second_moment != nullptr) store<Real>(second_moment + n * stride, h, second, !candidate);
+          s = s + p;
+          m = m + mean;
+          zz = zz + second;
+        }
       }
     }
     if (partial == nullptr) return;
@@ -63,7 +76,7 @@ struct SingletonKernel {
 template <class Real>
 struct ProductKernel {
   static constexpr int kWarps = 4, kBlocks = 1;
-  static constexpr int kAhead = 4;  // data points whose numbers are on their way at a time
+  static constexpr int kAhead = 8;  // data points whose numbers are on their way at a time
   int latents, stride, candidates;
   long count;
   const std::uint16_t* chosen;

@@ -6,7 +6,6 @@
 #define GSC_KERNEL __device__ __forceinline__
 #define GSC_BOTH __host__ __device__
 #define GSC_UNROLL _Pragma("unroll")
-#define GSC_UNROLL4 _Pragma("unroll 4")
 #define GSC_UNROLL8 _Pragma("unroll 8")
 
 namespace gsc::cuda {

@@ -8,7 +8,6 @@
 #define GSC_KERNEL inline
 #define GSC_BOTH
 #define GSC_UNROLL
-#define GSC_UNROLL4
 #define GSC_UNROLL8
 
 namespace gsc::cuda {

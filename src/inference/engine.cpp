@@ -57,9 +57,10 @@ std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& op
   }
   if (maker) return maker(data, options);
   if (options.device.rfind("cuda", 0) == 0 && (options.device.size() == 4 || options.device[4] == ':'))
-    throw UsageError("device is '" + options.device +
-                     "', but this gsc was built without GPUs; build it with `cmake --preset cuda` (docs/gpu.md), or set "
-                     "device to cpu");
+    throw UsageError(
+        "device is '" + options.device +
+        "', but this gsc was built without GPUs; build it with `cmake --preset cuda` (docs/gpu.md), or set "
+        "device to cpu");
   std::string known;
   for (const std::string& name : devices()) known += (known.empty() ? "" : ", ") + name;
   throw UsageError("device is '" + options.device + "'; here are: " + known);
