@@ -81,7 +81,8 @@ const std::vector<CommandText>& command_texts() {
        "  gsc report model.h5 -o model.html --show-basis 8x8\n"},
       {kInfo, "info", "FILE [--json]", "what is in a file", "Tells what is in a model file or a table of numbers.",
        "  gsc info model.h5\n"
-       "  gsc info recording.mat:x\n"},
+       "  gsc info recording.mat:x\n"
+       "  gsc info --devices\n"},
   };
   return texts;
 }

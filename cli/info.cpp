@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "data/extension.h"
 #include "data/file_kind.h"
+#include "devices.h"
 #include "help.h"
 #include "learning_report.h"
 #include "metrics.h"
@@ -205,6 +206,16 @@ Json describe(const Settings& settings) {
 }  // namespace
 
 int run_info(const CommandLine& line) {
+  if (line.settings.devices) {
+    if (!line.settings.model.empty())
+      throw UsageError("devices tells about this machine, not about " + line.settings.model + "; give one of the two");
+    const Json devices = devices_json();
+    fmt::print("{}", line.settings.json ? devices.dump(2) + "\n" : devices_text(devices));
+    return kDone;
+  }
+  if (line.settings.model.empty())
+    throw UsageError(
+        "FILE is missing (a model file, or a table of numbers; - is a table from standard input); see gsc info --help");
   const Json json = describe(line.settings);
   if (line.settings.show_basis.rows > 0 && json["kind"] != "model")
     throw UsageError(fmt::format("show-basis is for models, and {} is a table of numbers; leave it out",

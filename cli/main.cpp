@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "commands.h"
+#include "devices.h"
 #include "help.h"
 #include "pages.h"
 #include "program_team.h"
@@ -107,6 +108,7 @@ int main(int argc, char** argv) {
   const auto complain = [&](const std::string& text) { message = fmt::format("{}: {}", name, text); };
   try {
     start_team();
+    add_devices();
     code = dispatch({argv + 1, argv + argc}, name);
     if (std::fflush(stdout) != 0)
       throw std::system_error(errno, std::generic_category(), "standard output could not be written");

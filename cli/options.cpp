@@ -82,7 +82,7 @@ Rows make_table() {
       row("file", "FILE", kInfo, kFiles, "a model file, or a table of numbers; - is a table from standard input",
           &S::model)
           .argument()
-          .needed()
+          .left_out("required, unless --devices")
           .files(kTables),
       row("data", "DATA", both, kFiles,
           "one data point per row: .npy, .csv, .tsv, file.npz:name, file.mat:name, file.set:EEG.data, file.h5:/path; "
@@ -385,6 +385,7 @@ Rows make_table() {
       row("show-basis", "ROWSxCOLS[xCHANNELS]", kReport, kWrite,
           "draw basis functions in the page as pictures of that size", &S::show_basis)
           .left_out("as the model was learned, else squares where the dimensions allow, else traces"),
+      row("devices", "", kInfo, kWrite, "tell what can compute here instead: what --device may be", &S::devices),
       row("json", "", kInfo, kWrite, "print JSON", &S::json),
       row("show-basis", "ROWSxCOLS[xCHANNELS]", kInfo, kWrite,
           "also draw the basis functions of a model as pictures of that size", &S::show_basis),

@@ -149,7 +149,7 @@ struct Settings {
   CompareSettings compare;
   ReproduceSettings reproduce;
 
-  bool json = false;
+  bool json = false, devices = false;
   Shape show_basis;  ///< of the pictures that are drawn; else that of the data points, fit.factored.shape
   bool quiet = false;
 };

@@ -213,6 +213,11 @@ TEST_F(Cli, FitInferSampleInfo) {
   EXPECT_EQ(described["options"]["candidates"], 5);
   EXPECT_NE(done({"info", "truth.h5"}).out.find("dimensions"), std::string::npos);
   EXPECT_NE(done({"info", "draws.csv"}).out.find("7 rows"), std::string::npos);
+  EXPECT_NE(done({"info", "--devices"}).out.find("cpu "), std::string::npos);
+  const Json devices = Json::parse(done({"info", "--devices", "--json"}).out);
+  EXPECT_GE(devices["cpu"]["threads"], 1);
+  EXPECT_EQ(devices["gpus"].empty(), devices["no_gpu_because"].is_string());
+  fails(2, {"info", "--devices", "draws.csv"}, {"draws.csv", "give one of the two"});
 }
 
 TEST_F(Cli, GeneratorsAndSeeds) {

@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-ORDER = ["math", "data", "model", "inference", "distributed", "learning", "tasks", "media", "report"]
+ORDER = ["math", "data", "model", "inference", "distributed", "learning", "cuda", "tasks", "media", "report"]
 
 # Where what a public header declares is defined.
 HEADERS = {
@@ -14,6 +14,7 @@ HEADERS = {
     "inference": ["inference.h", "nonlocal.h", "engine.h"],
     "distributed": ["team.h", "mpi.h"],
     "learning": ["fit.h", "fit_piece.h", "restarts.h", "option_list.h", "model_file.h"],
+    "cuda": ["cuda.h"],
     "tasks": ["picture.h", "denoise.h", "inpaint.h", "separate.h", "metrics.h"],
     "media": ["picture_files.h", "sound.h"],
     "report": ["report.h"],

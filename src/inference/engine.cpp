@@ -11,13 +11,15 @@
 namespace gsc {
 namespace {
 
+std::unique_ptr<Engine> on_the_cpu(const Data& data, const InferenceOptions& options) {
+  if (options.method == Method::factored) return std::make_unique<FactoredEngine>(data, options);
+  return std::make_unique<CpuEngine>(data, options);
+}
+
 struct Makers {
   std::mutex mutex;
-  std::map<std::string, EngineMaker> by_device{
-      {"cpu", [](const Data& data, const InferenceOptions& options) -> std::unique_ptr<Engine> {
-         if (options.method == Method::factored) return std::make_unique<FactoredEngine>(data, options);
-         return std::make_unique<CpuEngine>(data, options);
-       }}};
+  // auto: until a build with other devices says otherwise (gsc/cuda.h).
+  std::map<std::string, EngineMaker> by_device{{"auto", on_the_cpu}, {"cpu", on_the_cpu}};
 };
 
 Makers& makers() {
@@ -49,10 +51,16 @@ std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& op
   EngineMaker maker;
   {
     const std::lock_guard lock(makers().mutex);
-    const auto found = makers().by_device.find(options.device);
+    // cuda:K is cuda, which knows what K means.
+    const auto found = makers().by_device.find(options.device.rfind("cuda:", 0) == 0 ? "cuda" : options.device);
     if (found != makers().by_device.end()) maker = found->second;
   }
   if (maker) return maker(data, options);
+  if (options.device.rfind("cuda", 0) == 0 && (options.device.size() == 4 || options.device[4] == ':'))
+    throw UsageError(
+        "device is '" + options.device +
+        "', but this gsc was built without GPUs; build it with `cmake --preset cuda` (docs/gpu.md), or set "
+        "device to cpu");
   std::string known;
   for (const std::string& name : devices()) known += (known.empty() ? "" : ", ") + name;
   throw UsageError("device is '" + options.device + "'; here are: " + known);

@@ -86,7 +86,11 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .remedy = "give a number up to 4096, or 0 to let the program choose",
          .on_resume = OnResume::change},
         options.threads);
-  visit({.name = "device", .value = "NAME", .help = "what computes", .on_resume = OnResume::forget}, options.device);
+  visit({.name = "device",
+         .value = "NAME",
+         .help = "what computes: cpu, cuda, cuda:K or auto (gsc info --devices tells)",
+         .on_resume = OnResume::forget},
+        options.device);
 }
 
 /// Throws UsageError if `value` is a number beyond the option's limits.

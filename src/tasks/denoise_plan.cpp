@@ -188,10 +188,12 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
     plan.fit.init = *options.init;
   else
     plan.smoothing = std::clamp(noise_share * 10, 0.4, 2.0);
-  const bool can_nonlocal = options.method == Method::truncated && plan.stride == 1 && options.device == "cpu";
+  const bool known_device = options.device == "cpu" || options.device == "auto" || options.device.rfind("cuda", 0) == 0;
+  const bool can_nonlocal = options.method == Method::truncated && plan.stride == 1 && known_device;
   if (options.nonlocal.value_or(0) > 0 && !can_nonlocal)
-    throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
-                     ", but priors of their own for patches need the truncated method, stride 1 and device cpu");
+    throw UsageError(
+        "nonlocal is " + std::to_string(*options.nonlocal) +
+        ", but priors of their own for patches need the truncated method, stride 1 and device cpu or cuda");
   plan.nonlocal_rounds = options.nonlocal.value_or(can_nonlocal ? usual.nonlocal_rounds : 0);
   const NoiseSource source = options.noise.value_or(stepwise ? NoiseSource::measured : NoiseSource::learned);
   // A picture drawn by a program may have no noise at all.

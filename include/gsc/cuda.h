@@ -1,0 +1,28 @@
+#pragma once
+// NVIDIA GPUs as devices (docs/gpu.md). In builds without them (preset `cuda`) there is nothing behind this header.
+
+#include <gsc/types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+struct CudaDevice {
+  int index = 0;  ///< K of cuda:K
+  std::string name;
+  int major = 0, minor = 0;  ///< compute capability
+  std::size_t memory = 0;    ///< bytes
+  bool usable = false;       ///< whether our kernels run on it
+};
+
+/// The GPUs of this machine. Throws Error, saying what to do, if there is no driver.
+std::vector<CudaDevice> cuda_devices();
+
+/// From now on options.device may be `cuda`, `cuda:K`, and `auto` may mean one. Asks no GPU anything yet.
+void add_cuda_engines();
+
+#pragma GCC visibility pop
+}  // namespace gsc

@@ -1,0 +1,496 @@
+// Compiled by nvcc for the GPU, and by the C++ compiler on the emulation for the tests.
+
+#include "cuda/expectation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "cuda/select_kernel.h"
+#include "cuda/sum_kernels.h"
+#include "cuda/tree_kernel.h"
+
+namespace gsc::cuda {
+namespace {
+
+long rounded_up(long value, long unit) { return (value + unit - 1) / unit * unit; }
+long pieces(long value, long size) { return (value + size - 1) / size; }
+
+template <class To>
+std::vector<To> converted(const std::vector<double>& values) {
+  std::vector<To> result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(), [](double value) { return static_cast<To>(value); });
+  return result;
+}
+
+/// Calls run(TreeKernel<Real, K>) for K candidates.
+template <class Real, int K = 1, class Run>
+void with_tree(int candidates, const TreeArguments<Real>& arguments, const Run& run) {
+  if constexpr (K <= kMaxCandidates) {
+    if (candidates == K)
+      run(TreeKernel<Real, K>{arguments});
+    else
+      with_tree<Real, K + 1>(candidates, arguments, run);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+Expectation<Real>::Expectation(Queue& queue, int dimensions, long resident, long most_rows)
+    : queue_(queue), dimensions_(dimensions), resident_(resident), most_rows_(most_rows) {
+  if (resident > 0) Y_ = Array<Real>(queue, static_cast<std::size_t>(resident * dimensions));
+}
+
+template <class Real>
+Expectation<Real>::~Expectation() {
+  queue_.wait();
+  for (Real* pinned : pinned_)
+    if (pinned != nullptr) queue_.release_pinned(pinned);
+}
+
+template <class Real>
+long Expectation<Real>::block_rows(int latents) const {
+  if (most_rows_ > 0) return most_rows_;
+  constexpr long kCache = 64L << 20;
+  const long fits = kCache / (rounded_up(latents, kLanes) * static_cast<long>(sizeof(Real)));
+  return std::clamp<long>(fits / kProductTile * kProductTile, 8192, 65536);
+}
+
+template <class Real>
+std::size_t Expectation<Real>::bytes(int latents, int candidates) const {
+  const long rows = block_rows(latents), stride = rounded_up(latents, kLanes);
+  const long numbers = rows * (stride + moment_count(candidates) + 4 * dimensions_) +
+                       pieces(rows, kProductTile) * latents * stride + (std::int64_t{32} << 20) / 4;
+  const long doubles = latents * stride * 2 + dimensions_ * (stride + dimensions_);
+  return static_cast<std::size_t>(numbers) * sizeof(Real) + static_cast<std::size_t>(doubles) * sizeof(double);
+}
+
+/// Room for a model of this shape.
+template <class Real>
+void Expectation<Real>::work_space(const ModelView& model) {
+  latents_ = model.latents;
+  candidates_ = model.candidates;
+  max_active_ = model.max_active;
+  conditional_ = model.conditional;
+  stride_ = static_cast<int>(rounded_up(latents_, kLanes));
+  rows_ = block_rows(latents_);
+  const long most = resident_ > 0 ? std::min(rows_, rounded_up(resident_, kLanes)) : rows_;
+  rows_ = most;
+  const auto rows = static_cast<std::size_t>(rows_), stride = static_cast<std::size_t>(stride_);
+  eta_.reserve(queue_, rows * stride);
+  best_.reserve(queue_, rows);
+  outside_.reserve(queue_, rows);
+  moments_.reserve(queue_, rows * static_cast<std::size_t>(moment_count(candidates_)));
+  clamped_.reserve(queue_, rows);
+  chosen_.reserve(queue_, rows * static_cast<std::size_t>(candidates_));
+  members_.reserve(queue_, static_cast<std::size_t>(pieces(rows_, kLanes)) * stride);
+  const auto tiles = static_cast<std::size_t>(pieces(rows_, kProductTile));
+  products_.reserve(queue_, tiles * static_cast<std::size_t>(latents_) * stride);
+  partial_.reserve(queue_, static_cast<std::size_t>(pieces(rows_, kSingletonTile)) * 3 * stride);
+}
+
+template <class Real>
+void Expectation<Real>::set_model(const ModelView& model, const std::vector<double>& delta) {
+  work_space(model);
+  const auto H = static_cast<std::size_t>(latents_), stride = static_cast<std::size_t>(stride_);
+  const auto D = static_cast<std::size_t>(dimensions_);
+  std::vector<Real> projection(D * stride, Real{0}), J(H * stride, Real{0}), a(stride, Real(-1e30)), offset(stride);
+  std::vector<float> scores(stride, -1e30F), J_single(H * stride, 0.0F);
+  std::vector<double> moved(model.eta_offset, model.eta_offset + H);
+  for (std::size_t d = 0; d < D; ++d)
+    for (std::size_t h = 0; h < H; ++h) {
+      const double value = model.projection[d * static_cast<std::size_t>(model.projection_wide) + h];
+      projection[d * stride + h] = static_cast<Real>(value);
+      moved[h] += delta[d] * value;
+    }
+  for (std::size_t h = 0; h < H; ++h) {
+    offset[h] = static_cast<Real>(moved[h]);
+    a[h] = static_cast<Real>(model.a[h]);
+    scores[h] = model.score_offset[h];
+    for (std::size_t other = 0; other < H; ++other) {
+      const double value = model.J[h * static_cast<std::size_t>(model.J_wide) + other];
+      J[h * stride + other] = static_cast<Real>(value);
+      J_single[h * stride + other] = static_cast<float>(value);
+    }
+  }
+  const auto put = [&](auto& array, const auto& values) {
+    array.reserve(queue_, values.size());
+    array.upload(values);
+  };
+  put(projection_, projection);
+  put(eta_offset_, offset);
+  put(a_, a);
+  put(J_, J);
+  put(score_offset_, scores);
+  put(J_single_, J_single);
+}
+
+template <class Real>
+void Expectation<Real>::set_weights(const std::vector<double>& root, const std::vector<double>& offset,
+                                    const std::vector<double>& weight) {
+  has_root_ = !root.empty();
+  if (has_root_) {
+    root_.reserve(queue_, root.size());
+    root_.upload(converted<Real>(root));
+  }
+  square_offset_.reserve(queue_, offset.size());
+  square_offset_.upload(converted<Real>(offset));
+  square_weight_.reserve(queue_, weight.size());
+  square_weight_.upload(converted<Real>(weight));
+}
+
+template <class Real>
+Real* Expectation<Real>::staging() {
+  const auto needed = static_cast<std::size_t>((rows_ > 0 ? rows_ : block_rows(1)) * dimensions_);
+  if (needed > pinned_size_) {
+    queue_.wait();
+    for (Real*& pinned : pinned_) {
+      if (pinned != nullptr) queue_.release_pinned(pinned);
+      pinned = nullptr;
+      pinned = static_cast<Real*>(queue_.allocate_pinned(needed * sizeof(Real)));
+    }
+    pinned_size_ = needed;
+  }
+  slot_ = 1 - slot_;
+  queue_.reuse(slot_);
+  return pinned_[slot_];
+}
+
+template <class Real>
+void Expectation<Real>::bring(long first, long count) {
+  Real* to = nullptr;
+  if (resident_ > 0) {
+    to = Y_.data() + first * dimensions_;
+  } else {
+    staged_[slot_].reserve(queue_, pinned_size_);
+    to = staged_[slot_].data();
+  }
+  queue_.upload_beside(slot_, to, pinned_[slot_], static_cast<std::size_t>(count * dimensions_) * sizeof(Real));
+  queue_.used(slot_);
+}
+
+template <class Real>
+void Expectation<Real>::begin(const Wanted& wanted, long points, bool all_resident) {
+  wanted_ = wanted;
+  points_ = points;
+  done_ = 0;
+  summing_ = true;
+  const long stride = stride_, D = dimensions_;
+  layout_.scalars = 0;
+  layout_.singletons = 3;
+  layout_.candidates = layout_.singletons + 3 * stride;
+  layout_.columns = layout_.candidates + 2 * stride;
+  layout_.ZZ = layout_.columns + 2 * D;
+  layout_.YZ = layout_.ZZ + latents_ * stride;
+  layout_.YY = layout_.YZ + D * stride;
+  layout_.MM = layout_.YY + (wanted.full_squares ? D * D : 0);
+  layout_.size = layout_.MM + (wanted.mean_products ? stride * stride : 0);
+  totals_.reserve(queue_, static_cast<std::size_t>(layout_.size));
+  totals_.zero();
+  squares_known_ = all_resident && !known_.empty() && known_full_ == wanted.full_squares;
+  keep_squares_ = all_resident && !squares_known_;
+  if (keep_squares_) {
+    known_.clear();
+    known_full_ = wanted.full_squares;
+  }
+  log_sums_.reserve(queue_, static_cast<std::size_t>(std::max(points, rows_)));
+}
+
+template <class Real>
+void Expectation<Real>::begin_points(long points) {
+  points_ = points;
+  done_ = 0;
+  summing_ = false;
+  log_sums_.reserve(queue_, static_cast<std::size_t>(std::max(points, rows_)));
+}
+
+template <class Real>
+void Expectation<Real>::add_resident(long first, long count, const BlockOutput* output) {
+  for (long done = 0; done < count; done += rows_)
+    block(Y_.data() + (first + done) * dimensions_, std::min(rows_, count - done), output);
+}
+
+template <class Real>
+void Expectation<Real>::add_listed(const std::int64_t* list, long count) {
+  gathered_.reserve(queue_, static_cast<std::size_t>(rows_ * dimensions_));
+  list_.reserve(queue_, static_cast<std::size_t>(count));
+  list_.upload(list, static_cast<std::size_t>(count));
+  for (long done = 0; done < count; done += rows_) {
+    const long here = std::min(rows_, count - done);
+    queue_.launch("rows", here, 0,
+                  GatherRowsKernel<Real>{dimensions_, list_.data() + done, Y_.data(), gathered_.data()});
+    block(gathered_.data(), here, nullptr);
+  }
+}
+
+template <class Real>
+void Expectation<Real>::add_brought(long count, const BlockOutput* output) {
+  block(staged_[slot_].data(), count, output);
+  queue_.used(slot_);
+}
+
+template <class Real>
+void Expectation<Real>::block(const Real* Y, long count, const BlockOutput* output) {
+  queue_.multiply(
+      {false, count, stride_, dimensions_, Y, dimensions_, projection_.data(), stride_, eta_.data(), stride_});
+  select(count);
+  tree(count, output);
+  outside(count);
+  if (output != nullptr) give(Y, count, *output);
+  if (summing_) {
+    products(count);
+    const long tiles = pieces(count, kScalarTile);
+    scalar_parts_.reserve(queue_,
+                          static_cast<std::size_t>(std::max(tiles * 3, pieces(count, kRowTile) * 2 * dimensions_)));
+    queue_.launch("sums", tiles, 0,
+                  ScalarKernel<Real>{count, log_sums_.data() + done_, clamped_.data(), scalar_parts_.data()});
+    reduce(scalar_parts_.data(), 3, 3, tiles, totals_.data() + layout_.scalars);
+    if (!squares_known_) own_sums(Y, count);
+    cross_products(Y, count, eta_.data(), stride_, stride_, totals_.data() + layout_.YZ);
+    if (wanted_.mean_products) {
+      // Means times means is Y times means with means in place of Y.
+      std::swap(dimensions_, stride_);
+      cross_products(eta_.data(), count, eta_.data(), dimensions_, dimensions_, totals_.data() + layout_.MM);
+      std::swap(dimensions_, stride_);
+    }
+  }
+  done_ += count;
+}
+
+/// Those of the data itself.
+template <class Real>
+void Expectation<Real>::own_sums(const Real* Y, long count) {
+  const long tiles = pieces(count, kRowTile);
+  queue_.launch("sums", tiles * pieces(dimensions_, kLanes), 0,
+                ColumnKernel<Real>{count, dimensions_, Y, scalar_parts_.data()});
+  reduce(scalar_parts_.data(), 2L * dimensions_, 2L * dimensions_, tiles, totals_.data() + layout_.columns);
+  if (wanted_.full_squares) cross_products(Y, count, Y, dimensions_, dimensions_, totals_.data() + layout_.YY);
+}
+
+template <class Real>
+void Expectation<Real>::select(long count) {
+  queue_.zero(members_.data(), static_cast<std::size_t>(pieces(count, kLanes) * stride_) * sizeof(std::uint32_t));
+  SelectArguments<Real> in{};
+  in.latents = latents_;
+  in.stride = stride_;
+  in.candidates = candidates_;
+  in.conditional = conditional_ && candidates_ < latents_;
+  in.count = count;
+  in.rows = eta_.data();
+  in.eta_offset = eta_offset_.data();
+  in.a = a_.data();
+  in.score_offset = score_offset_.data();
+  in.J = J_single_.data();
+  in.chosen = chosen_.data();
+  in.best = best_.data();
+  in.outside = outside_.data();
+  in.members = members_.data();
+  const auto run = [&](auto kernel) {
+    const std::size_t floats = kernel.memory_floats(stride_, candidates_, in.conditional);
+    std::size_t bytes = floats * sizeof(float);
+    long warps = count;
+    if (bytes > queue_.scratch_limit(kernel.kWarps)) {
+      warps = std::min<long>(count, 16L * queue_.multiprocessors());
+      select_memory_.reserve(queue_, floats * static_cast<std::size_t>(warps));
+      kernel.arguments.memory = select_memory_.data();
+      bytes = 0;
+    }
+    queue_.launch("selection", warps, bytes, kernel);
+  };
+  if (stride_ <= 2 * kLanes)
+    run(SelectKernel<Real, 2>{in});
+  else if (stride_ <= 4 * kLanes)
+    run(SelectKernel<Real, 4>{in});
+  else if (stride_ <= 8 * kLanes)
+    run(SelectKernel<Real, 8>{in});
+  else if (stride_ <= 16 * kLanes)
+    run(SelectKernel<Real, 16>{in});
+  else
+    run(SelectKernel<Real, 0>{in});
+}
+
+template <class Real>
+void Expectation<Real>::tree(long count, const BlockOutput* output) {
+  TreeArguments<Real> in{};
+  in.latents = latents_;
+  in.stride = stride_;
+  in.max_active = max_active_;
+  in.candidates = chosen_.data();
+  in.J = J_.data();
+  in.a = a_.data();
+  in.eta_offset = eta_offset_.data();
+  in.best = best_.data();
+  in.outside = outside_.data();
+  in.rows = eta_.data();
+  in.moments = moments_.data();
+  in.log_sums = log_sums_.data() + done_;
+  in.clamped = clamped_.data();
+  if (output != nullptr && output->probability != nullptr) {
+    probability_.reserve(queue_, eta_.size());
+    in.probability = probability_.data();
+  }
+  if (output != nullptr && output->second_moment != nullptr) {
+    second_moment_.reserve(queue_, eta_.size());
+    in.second_moment = second_moment_.data();
+  }
+  const bool alone = output != nullptr && output->candidates_alone;
+  if (alone) queue_.zero(outside_.data(), static_cast<std::size_t>(count) * sizeof(Real));
+  with_tree<Real>(candidates_, in, [&](auto kernel) { queue_.launch("tree", count, kernel.scratch_bytes(), kernel); });
+  if (alone) return;
+  const long tiles = pieces(count, kSingletonTile);
+  queue_.launch("singletons", tiles * (stride_ / kLanes), 0,
+                SingletonKernel<Real>{latents_, stride_, count, eta_.data(), eta_offset_.data(), a_.data(), in.log_sums,
+                                      members_.data(), partial_.data(), in.probability, in.second_moment});
+}
+
+template <class Real>
+void Expectation<Real>::outside(long count) {
+  if (!summing_) return;
+  reduce(partial_.data(), 3L * stride_, 3L * stride_, pieces(count, kSingletonTile),
+         totals_.data() + layout_.singletons);
+}
+
+template <class Real>
+void Expectation<Real>::products(long count) {
+  const long tiles = pieces(count, kProductTile);
+  queue_.launch("products", tiles * latents_, static_cast<std::size_t>(stride_) * sizeof(Real),
+                ProductKernel<Real>{latents_, stride_, candidates_, count, chosen_.data(), members_.data(),
+                                    moments_.data(), products_.data(), partial_.data()});
+  const long size = static_cast<long>(latents_) * stride_;
+  reduce(products_.data(), size, size, tiles, totals_.data() + layout_.ZZ);
+  reduce(partial_.data(), 2L * stride_, 2L * stride_, tiles, totals_.data() + layout_.candidates);
+}
+
+/// target += Y' other, in pieces of rows whose products are added up in order.
+template <class Real>
+void Expectation<Real>::cross_products(const Real* Y, long count, const Real* other, int other_stride, int columns,
+                                       double* target) {
+  const long size = static_cast<long>(dimensions_) * columns;
+  constexpr long kMostNumbers = 8L << 20, kRows = 512;
+  const long batch = std::max<long>(1, std::min(count / kRows, kMostNumbers / size));
+  const long rows = count / batch, rest = count - batch * rows;
+  cross_.reserve(queue_, static_cast<std::size_t>((batch + 1) * size));
+  queue_.multiply({true, dimensions_, columns, rows, Y, dimensions_, other, other_stride, cross_.data(), columns, false,
+                   batch, rows * dimensions_, rows * other_stride, size});
+  if (rest > 0)
+    queue_.multiply({true, dimensions_, columns, rest, Y + batch * rows * dimensions_, dimensions_,
+                     other + batch * rows * other_stride, other_stride, cross_.data() + batch * size, columns});
+  reduce(cross_.data(), size, size, batch + (rest > 0 ? 1 : 0), target);
+}
+
+template <class Real>
+template <class From>
+void Expectation<Real>::reduce(const From* parts, long count, long step, long part_count, double* target) {
+  const long groups = pieces(count, kLanes);
+  // Few entries with many parts: in two steps, so that there is something to do for many warps.
+  constexpr long kSpan = 16;
+  if (part_count > 4 * kSpan || (part_count > kSpan && groups < 512)) {
+    const long spans = pieces(part_count, kSpan);
+    spans_.reserve(queue_, static_cast<std::size_t>(spans * count));
+    queue_.launch("sums", spans * groups, 0,
+                  ReduceKernel<From>{parts, count, step, part_count, kSpan, spans_.data(), false});
+    queue_.launch("sums", groups, 0, ReduceKernel<double>{spans_.data(), count, count, spans, spans, target, true});
+  } else {
+    queue_.launch("sums", groups, 0, ReduceKernel<From>{parts, count, step, part_count, part_count, target, true});
+  }
+}
+
+template <class Real>
+HostSums Expectation<Real>::sums() {
+  std::vector<double> all = totals_.download();
+  // The data's own sums are at hand from the first pass over all of it on.
+  const auto own = [&](auto&& visit) {
+    visit(layout_.columns, 2L * dimensions_);
+    if (wanted_.full_squares) visit(layout_.YY, static_cast<long>(dimensions_) * dimensions_);
+  };
+  if (keep_squares_) {
+    own([&](long at, long size) { known_.insert(known_.end(), all.begin() + at, all.begin() + at + size); });
+  } else if (squares_known_) {
+    auto from = known_.begin();
+    own([&](long at, long size) {
+      std::copy_n(from, size, all.begin() + at);
+      from += size;
+    });
+  }
+  const auto H = static_cast<std::size_t>(latents_), D = static_cast<std::size_t>(dimensions_);
+  const auto stride = static_cast<std::size_t>(stride_);
+  const auto part = [&](long at, std::size_t rows, std::size_t columns, std::size_t wide) {
+    std::vector<double> values;
+    values.reserve(rows * columns);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const double* row = all.data() + at + r * wide;
+      values.insert(values.end(), row, row + columns);
+    }
+    return values;
+  };
+  HostSums sums;
+  sums.log_sum = all[0];
+  sums.undone = all[1];
+  sums.clamped = all[2];
+  sums.s = part(layout_.candidates, 1, H, stride);
+  sums.m = part(layout_.candidates + stride_, 1, H, stride);
+  const std::vector<double> single = part(layout_.singletons, 3, H, stride);
+  for (std::size_t h = 0; h < H; ++h) {
+    sums.s[h] += single[h];
+    sums.m[h] += single[H + h];
+  }
+  sums.zz_single.assign(single.begin() + static_cast<long>(2 * H), single.end());
+  sums.ZZ = part(layout_.ZZ, H, H, stride);
+  sums.YZ = part(layout_.YZ, D, H, stride);
+  sums.y = part(layout_.columns, 1, D, D);
+  sums.yy = part(layout_.columns + dimensions_, 1, D, D);
+  if (wanted_.full_squares) sums.YY = part(layout_.YY, D, D, D);
+  if (wanted_.mean_products) sums.MM = part(layout_.MM, H, H, stride);
+  summing_ = false;
+  return sums;
+}
+
+template <class Real>
+std::vector<long> Expectation<Real>::undone() {
+  std::vector<Real> log_sums(static_cast<std::size_t>(points_));
+  queue_.download(log_sums.data(), log_sums_.data(), log_sums.size() * sizeof(Real));
+  std::vector<long> rows;
+  for (std::size_t n = 0; n < log_sums.size(); ++n)
+    if (log_sums[n] == Range<Real>::kUndone) rows.push_back(static_cast<long>(n));
+  return rows;
+}
+
+/// To the host. `done_` data points have been given before.
+template <class Real>
+void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& output) {
+  const auto table = [&](const Real* from, long wide, long columns, double* to) {
+    if (to == nullptr) return;
+    std::vector<Real> values(static_cast<std::size_t>(count * wide));
+    queue_.download(values.data(), from, values.size() * sizeof(Real));
+    for (long n = 0; n < count; ++n)
+      for (long h = 0; h < columns; ++h)
+        to[(done_ + n) * columns + h] = static_cast<double>(values[static_cast<std::size_t>(n * wide + h)]);
+  };
+  table(eta_.data(), stride_, latents_, output.mean);
+  table(probability_.data(), stride_, latents_, output.probability);
+  table(second_moment_.data(), stride_, latents_, output.second_moment);
+  table(moments_.data(), moment_count(candidates_), moment_count(candidates_), output.moments);
+  table(log_sums_.data() + done_, 1, 1, output.log_sums);
+  if (output.candidates != nullptr)
+    queue_.download(output.candidates + done_ * candidates_, chosen_.data(),
+                    static_cast<std::size_t>(count * candidates_) * sizeof(std::uint16_t));
+  if (output.squares == nullptr) return;
+  const Real* X = Y;
+  if (has_root_) {
+    gathered_.reserve(queue_, static_cast<std::size_t>(rows_ * dimensions_));
+    queue_.multiply({false, count, dimensions_, dimensions_, Y, dimensions_, root_.data(), dimensions_,
+                     gathered_.data(), dimensions_});
+    X = gathered_.data();
+  }
+  squares_.reserve(queue_, static_cast<std::size_t>(rows_));
+  queue_.launch("squares", count, 0,
+                RowSquaresKernel<Real>{dimensions_, X, square_offset_.data(), square_weight_.data(), squares_.data()});
+  queue_.download(output.squares + done_, squares_.data(), static_cast<std::size_t>(count) * sizeof(double));
+}
+
+template class Expectation<float>;
+template class Expectation<double>;
+
+}  // namespace gsc::cuda

@@ -1,0 +1,144 @@
+#pragma once
+// The E-step on a device, in one precision: the kernels in their order, over blocks of data points.
+//
+//   eta   = Y projection                      a matrix product
+//   select_kernel.h                           candidates, the weights of the latents outside
+//   tree_kernel.h                             moments on the candidates, log sums
+//   SingletonKernel                           means in place of eta, sums of the latents outside
+//   ProductKernel, ReduceKernel               sums of <(s.z)(s.z)'>
+//   YZ   += Y' means                          a matrix product in pieces, added up in order
+//
+// Y is the data less an origin; with delta = origin - intercept, y - b = Y + delta. All in the scaled units of
+// PreparedModel. A block is as many rows as keep eta within the cache of a large GPU.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cuda/queue.h"
+
+namespace gsc::cuda {
+
+/// What of a PreparedModel goes to the device. Row-major.
+struct ModelView {
+  int dimensions, latents, candidates, max_active;
+  bool conditional;
+  const double* projection;  ///< D x projection_wide
+  long projection_wide;
+  const double *eta_offset, *a;  ///< H; eta_offset without what delta adds
+  const float* score_offset;     ///< H
+  const double* J;               ///< H x J_wide
+  long J_wide;
+};
+
+/// The sums that a pass wants beside those that all need.
+struct Wanted {
+  bool full_squares = false;   ///< YY as D x D
+  bool mean_products = false;  ///< MM
+};
+
+/// Sums over the data points of a pass, of Y less the origin, scaled. H wide.
+struct HostSums {
+  double log_sum = 0, undone = 0, clamped = 0;
+  std::vector<double> s, m, zz_single;  ///< H; the last is to be added to the diagonal of ZZ
+  std::vector<double> ZZ, YZ, MM;       ///< H x H, D x H, H x H
+  std::vector<double> y, yy, YY;        ///< D: sum Y, sum Y.Y; D x D if wanted, else empty
+};
+
+/// What is wanted of each data point of a block; null: nothing. Numbers are scaled.
+struct BlockOutput {
+  double* mean = nullptr;               ///< count x H
+  double* probability = nullptr;        ///< count x H
+  double* second_moment = nullptr;      ///< count x H
+  double* log_sums = nullptr;           ///< count
+  double* squares = nullptr;            ///< count: y'Py, with what set_weights() was given
+  std::uint16_t* candidates = nullptr;  ///< count x K, by position
+  double* moments = nullptr;            ///< count x moment_count(K)
+  bool candidates_alone = false;        ///< no other latent may be active by itself; there are no means then
+};
+
+template <class Real>
+class Expectation {
+ public:
+  /// `resident` rows are kept on the device; 0: blocks come from the host each time. `most_rows`: in a block, 0 lets it
+  /// choose.
+  Expectation(Queue& queue, int dimensions, long resident, long most_rows = 0);
+  ~Expectation();
+  Expectation(const Expectation&) = delete;
+  Expectation& operator=(const Expectation&) = delete;
+
+  /// Rows of a block.
+  long block_rows(int latents) const;
+  /// Bytes that work space for this model takes, beside the data.
+  std::size_t bytes(int latents, int candidates) const;
+
+  void set_model(const ModelView& model, const std::vector<double>& delta);
+  /// For squares: y'Py = sum_d weight_d (x_d + offset_d)^2 with x = Y root (D x D, row-major), or Y if root is empty.
+  void set_weights(const std::vector<double>& root, const std::vector<double>& offset,
+                   const std::vector<double>& weight);
+
+  /// Memory of the host, for a block of rows less the origin, that may be filled now; then `bring` takes it to the
+  /// device: to row `first` of the resident ones, or to be the next block. The next two blocks use different memory.
+  Real* staging();
+  void bring(long first, long count);
+
+  /// Before a pass over so many data points: for sums, or for output point by point alone.
+  /// `all_resident`: it will be all resident rows, in their order, whose own sums are then computed once.
+  void begin(const Wanted& wanted, long points, bool all_resident = false);
+  void begin_points(long points);
+  /// Adds the rows first .. first+count-1 of the resident data, or those of the list (resident rows as well), or the
+  /// block brought last, to the sums. `output` unless null: also this.
+  void add_resident(long first, long count, const BlockOutput* output = nullptr);
+  void add_listed(const std::int64_t* list, long count);
+  void add_brought(long count, const BlockOutput* output = nullptr);
+  HostSums sums();
+  /// After sums(): which data points of the pass are left undone, counted from its beginning.
+  std::vector<long> undone();
+
+ private:
+  void work_space(const ModelView& model);
+  void block(const Real* Y, long count, const BlockOutput* output);
+  void own_sums(const Real* Y, long count);
+  void select(long count);
+  void tree(long count, const BlockOutput* output);
+  void outside(long count);
+  void products(long count);
+  void cross_products(const Real* Y, long count, const Real* other, int other_stride, int columns, double* target);
+  template <class From>
+  void reduce(const From* parts, long count, long step, long part_count, double* target);
+  void give(const Real* Y, long count, const BlockOutput& output);
+
+  Queue& queue_;
+  int dimensions_;
+  long resident_, most_rows_, rows_ = 0;
+  int latents_ = 0, stride_ = 0, candidates_ = 0, max_active_ = 0;
+  bool conditional_ = false, summing_ = false;
+  bool squares_known_ = false, keep_squares_ = false, known_full_ = false;
+  std::vector<double> known_;  // y, yy and YY of all resident data
+  Wanted wanted_;
+  long points_ = 0, done_ = 0;
+
+  Array<Real> Y_, staged_[2], gathered_;
+  Real* pinned_[2] = {};
+  std::size_t pinned_size_ = 0;
+  int slot_ = 0;
+  Array<std::int64_t> list_;
+
+  Array<Real> projection_, eta_offset_, a_, J_;
+  Array<float> score_offset_, J_single_, select_memory_;
+  Array<Real> root_, square_offset_, square_weight_;
+  bool has_root_ = false;
+
+  Array<Real> eta_, best_, outside_, moments_, log_sums_, probability_, second_moment_, partial_, products_, cross_;
+  Array<std::uint16_t> chosen_;
+  Array<std::uint32_t> members_, clamped_;
+  Array<double> spans_, scalar_parts_, squares_;
+  /// Sums, one behind the other: scalars (3), singletons (3 x stride), candidates (2 x stride), y and yy (2 x D), ZZ
+  /// (H x stride), YZ (D x stride), YY (D x D), MM (H x stride).
+  Array<double> totals_;
+  struct Layout {
+    long scalars, singletons, candidates, columns, ZZ, YZ, YY, MM, size;
+  } layout_{};
+};
+
+}  // namespace gsc::cuda

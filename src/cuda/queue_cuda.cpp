@@ -1,0 +1,251 @@
+// A GPU: the runtime, cuBLAS and cuSOLVER.
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <cusolverDn.h>
+#include <gsc/types.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cuda/queue.h"
+
+namespace gsc::cuda {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::string& why) {
+  throw Error("the GPU failed to " + std::string(what) + ": " + why);
+}
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
+  fail(what, cudaGetErrorString(status));
+}
+void check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS) fail(what, cublasGetStatusString(status));
+}
+void check(cusolverStatus_t status, const char* what) {
+  if (status != CUSOLVER_STATUS_SUCCESS) fail(what, "cuSOLVER says " + std::to_string(static_cast<int>(status)));
+}
+
+std::string megabytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20U) - 1) >> 20U) + " MB"; }
+
+}  // namespace
+
+struct Queue::Impl {
+  int device = 0;
+  int processors = 0;
+  std::size_t shared_limit = 0;
+  cudaStream_t stream = nullptr, beside = nullptr;
+  cudaEvent_t arrived[2] = {}, done[2] = {};
+  cublasHandle_t blas = nullptr;
+  cusolverDnHandle_t solver = nullptr;
+  void* solver_work = nullptr;
+  int solver_work_size = 0;
+  int* solver_info = nullptr;
+  std::map<const void*, std::size_t> allowed_shared;
+
+  bool measuring = false;
+  struct Interval {
+    std::string name;
+    cudaEvent_t begin, end;
+  };
+  std::vector<Interval> intervals;
+};
+
+Queue::Queue(int device) : impl_(std::make_unique<Impl>()) {
+  impl_->device = device;
+  check(cudaSetDevice(device), "start");
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "say what it is");
+  impl_->processors = properties.multiProcessorCount;
+  impl_->shared_limit = properties.sharedMemPerBlockOptin;
+  check(cudaStreamCreateWithFlags(&impl_->stream, cudaStreamNonBlocking), "open a stream");
+  check(cudaStreamCreateWithFlags(&impl_->beside, cudaStreamNonBlocking), "open a stream");
+  for (int slot = 0; slot < 2; ++slot) {
+    check(cudaEventCreateWithFlags(&impl_->arrived[slot], cudaEventDisableTiming), "make an event");
+    check(cudaEventCreateWithFlags(&impl_->done[slot], cudaEventDisableTiming), "make an event");
+  }
+  check(cublasCreate(&impl_->blas), "start cuBLAS");
+  check(cublasSetStream(impl_->blas, impl_->stream), "start cuBLAS");
+  // The same bits from run to run, and float products in float.
+  check(cublasSetAtomicsMode(impl_->blas, CUBLAS_ATOMICS_NOT_ALLOWED), "start cuBLAS");
+  check(cublasSetMathMode(impl_->blas, CUBLAS_DEFAULT_MATH), "start cuBLAS");
+}
+
+Queue::~Queue() {
+  (void)cudaSetDevice(impl_->device);
+  (void)cudaStreamSynchronize(impl_->stream);
+  for (const Impl::Interval& interval : impl_->intervals) {
+    (void)cudaEventDestroy(interval.begin);
+    (void)cudaEventDestroy(interval.end);
+  }
+  if (impl_->solver != nullptr) (void)cusolverDnDestroy(impl_->solver);
+  (void)cudaFree(impl_->solver_work);
+  (void)cudaFree(impl_->solver_info);
+  (void)cublasDestroy(impl_->blas);
+  for (int slot = 0; slot < 2; ++slot) {
+    (void)cudaEventDestroy(impl_->arrived[slot]);
+    (void)cudaEventDestroy(impl_->done[slot]);
+  }
+  (void)cudaStreamDestroy(impl_->beside);
+  (void)cudaStreamDestroy(impl_->stream);
+}
+
+DeviceMemory Queue::memory() const {
+  DeviceMemory memory;
+  check(cudaMemGetInfo(&memory.free, &memory.total), "say how much memory it has");
+  return memory;
+}
+
+void* Queue::allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    const DeviceMemory has = this->memory();
+    throw Error("the GPU is out of memory: " + megabytes(bytes) + " more are needed, " + megabytes(has.free) + " of " +
+                megabytes(has.total) + " are free; let others finish, lower latents, or set device to cpu");
+  }
+  check(status, "give memory");
+  return memory;
+}
+void Queue::release(void* memory) noexcept { (void)cudaFree(memory); }
+
+void* Queue::allocate_pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, bytes), "pin memory of the host");
+  return memory;
+}
+void Queue::release_pinned(void* memory) noexcept { (void)cudaFreeHost(memory); }
+
+void Queue::zero(void* memory, std::size_t bytes) {
+  check(cudaMemsetAsync(memory, 0, bytes, impl_->stream), "clear memory");
+}
+void Queue::upload(void* to, const void* from, std::size_t bytes) {
+  // From pageable memory this returns once the bytes have been taken.
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, impl_->stream), "copy to it");
+}
+void Queue::download(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, impl_->stream), "copy from it");
+  wait();
+}
+void Queue::copy(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, impl_->stream), "copy");
+}
+void Queue::wait() { check(cudaStreamSynchronize(impl_->stream), "compute"); }
+
+void Queue::upload_beside(int slot, void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, impl_->beside), "copy to it");
+  check(cudaEventRecord(impl_->arrived[slot], impl_->beside), "copy to it");
+  check(cudaStreamWaitEvent(impl_->stream, impl_->arrived[slot], 0), "copy to it");
+}
+void Queue::used(int slot) { check(cudaEventRecord(impl_->done[slot], impl_->stream), "compute"); }
+void Queue::reuse(int slot) {
+  check(cudaEventSynchronize(impl_->done[slot]), "compute");
+  check(cudaEventSynchronize(impl_->arrived[slot]), "copy to it");
+}
+
+// cuBLAS counts by columns, so it is asked for C' = B' A'.
+void Queue::multiply(const Product<float>& p) {
+  started("product");
+  const float one = 1, beta = p.add ? 1 : 0;
+  check(
+      cublasSgemmStridedBatched(impl_->blas, CUBLAS_OP_N, p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                static_cast<int>(p.columns), static_cast<int>(p.rows), static_cast<int>(p.inner), &one,
+                                p.B, static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
+                                &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
+      "multiply matrices");
+  launched("product");
+}
+void Queue::multiply(const Product<double>& p) {
+  started("product");
+  const double one = 1, beta = p.add ? 1 : 0;
+  check(
+      cublasDgemmStridedBatched(impl_->blas, CUBLAS_OP_N, p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                static_cast<int>(p.columns), static_cast<int>(p.rows), static_cast<int>(p.inner), &one,
+                                p.B, static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
+                                &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
+      "multiply matrices");
+  launched("product");
+}
+
+bool Queue::solve_positive_definite(double* A, long size, double* B, long rows) {
+  started("Cholesky");
+  const int n = static_cast<int>(size);
+  if (impl_->solver == nullptr) {
+    check(cusolverDnCreate(&impl_->solver), "start cuSOLVER");
+    check(cusolverDnSetStream(impl_->solver, impl_->stream), "start cuSOLVER");
+    check(cudaMalloc(reinterpret_cast<void**>(&impl_->solver_info), 2 * sizeof(int)), "give memory");
+  }
+  int needed = 0;
+  // Seen by columns the lower triangle is the upper one, and the rows of B are columns.
+  check(cusolverDnDpotrf_bufferSize(impl_->solver, CUBLAS_FILL_MODE_UPPER, n, A, n, &needed), "factorise");
+  if (needed > impl_->solver_work_size) {
+    (void)cudaFree(impl_->solver_work);
+    impl_->solver_work = nullptr;
+    impl_->solver_work = allocate(static_cast<std::size_t>(needed) * sizeof(double));
+    impl_->solver_work_size = needed;
+  }
+  check(cusolverDnDpotrf(impl_->solver, CUBLAS_FILL_MODE_UPPER, n, A, n, static_cast<double*>(impl_->solver_work),
+                         impl_->solver_work_size, impl_->solver_info),
+        "factorise");
+  check(cusolverDnDpotrs(impl_->solver, CUBLAS_FILL_MODE_UPPER, n, static_cast<int>(rows), A, n, B, n,
+                         impl_->solver_info + 1),
+        "solve");
+  launched("Cholesky");
+  int info = 0;
+  download(&info, impl_->solver_info, sizeof(info));
+  return info == 0;
+}
+
+std::size_t Queue::scratch_limit(int warps) const {
+  return (impl_->shared_limit - 1024) / static_cast<std::size_t>(warps) / 16 * 16;
+}
+int Queue::multiprocessors() const { return impl_->processors; }
+
+void Queue::measure(bool on) { impl_->measuring = on; }
+
+std::vector<KernelTime> Queue::times() {
+  wait();
+  std::vector<KernelTime> times;
+  for (const Impl::Interval& interval : impl_->intervals) {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, interval.begin, interval.end), "measure");
+    (void)cudaEventDestroy(interval.begin);
+    (void)cudaEventDestroy(interval.end);
+    auto found = std::find_if(times.begin(), times.end(), [&](const KernelTime& t) { return t.name == interval.name; });
+    if (found == times.end()) found = times.insert(times.end(), {interval.name});
+    found->milliseconds += static_cast<double>(milliseconds);
+    ++found->launches;
+  }
+  impl_->intervals.clear();
+  return times;
+}
+
+void Queue::started(const char* name) {
+  if (!impl_->measuring) return;
+  impl_->intervals.push_back({name, nullptr, nullptr});
+  check(cudaEventCreate(&impl_->intervals.back().begin), "make an event");
+  check(cudaEventCreate(&impl_->intervals.back().end), "make an event");
+  check(cudaEventRecord(impl_->intervals.back().begin, impl_->stream), "measure");
+}
+void Queue::launched(const char* name) {
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) fail((std::string("run its kernel '") + name + "'").c_str(), cudaGetErrorString(status));
+  if (impl_->measuring) check(cudaEventRecord(impl_->intervals.back().end, impl_->stream), "measure");
+}
+void* Queue::stream() const { return impl_->stream; }
+
+void Queue::allow_shared(const void* kernel, std::size_t bytes) {
+  std::size_t& allowed = impl_->allowed_shared[kernel];
+  if (bytes <= allowed) return;
+  allowed = bytes;
+  if (bytes > 48U << 10U)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+          "give shared memory");
+}
+
+}  // namespace gsc::cuda

@@ -1,0 +1,114 @@
+#pragma once
+// The words of warp.h on a GPU.
+
+#include <cuda_runtime.h>
+
+#define GSC_KERNEL __device__ __forceinline__
+#define GSC_BOTH __host__ __device__
+#define GSC_UNROLL _Pragma("unroll")
+#define GSC_UNROLL8 _Pragma("unroll 8")
+
+namespace gsc::cuda {
+
+template <class T>
+using Lanes = T;
+
+inline constexpr unsigned kAll = 0xffffffffU;
+
+GSC_KERNEL int lane_index() { return static_cast<int>(threadIdx.x % kLanes); }
+GSC_KERNEL void sync() { __syncwarp(); }
+
+template <class T>
+GSC_KERNEL T select(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
+template <class T>
+GSC_KERNEL T shuffle_xor(T value, int mask) {
+  return __shfl_xor_sync(kAll, value, mask);
+}
+template <class T>
+GSC_KERNEL T broadcast(T value, int lane) {
+  return __shfl_sync(kAll, value, lane);
+}
+/// After a butterfly all lanes have the same.
+template <class T>
+GSC_KERNEL T first(T value) {
+  return value;
+}
+GSC_KERNEL bool any(bool condition) { return __any_sync(kAll, condition) != 0; }
+GSC_KERNEL std::uint32_t ballot(bool condition) { return __ballot_sync(kAll, condition); }
+GSC_KERNEL int lowest_bit(std::uint32_t bits) { return __ffs(static_cast<int>(bits)) - 1; }
+/// As warp_max: floats compare as integers once the other bits of negative ones are turned round.
+GSC_KERNEL float warp_largest(float value) {
+  const int bits = __float_as_int(value), key = bits ^ ((bits >> 31) & 0x7fffffff);
+  const int best = __reduce_max_sync(kAll, key);
+  return __int_as_float(best ^ ((best >> 31) & 0x7fffffff));
+}
+GSC_KERNEL int warp_min(int value) { return __reduce_min_sync(kAll, value); }
+
+/// Memory at base[index], where the mask allows it; elsewhere `otherwise`, or nothing is stored.
+template <class T>
+GSC_KERNEL T load(const T* base, long index) {
+  return base[index];
+}
+template <class T>
+GSC_KERNEL T load(const T* base, long index, bool mask, T otherwise) {
+  return mask ? base[index] : otherwise;
+}
+template <class T>
+GSC_KERNEL void store(T* base, long index, T value) {
+  base[index] = value;
+}
+template <class T>
+GSC_KERNEL void store(T* base, long index, T value, bool mask) {
+  if (mask) base[index] = value;
+}
+GSC_KERNEL void atomic_or(std::uint32_t* base, long index, std::uint32_t bits, bool mask) {
+  if (mask) atomicOr(base + index, bits);
+}
+GSC_KERNEL std::uint32_t bit(int index) { return 1U << index; }
+
+template <class To, class From>
+GSC_KERNEL To convert(From value) {
+  return static_cast<To>(value);
+}
+template <class T>
+GSC_KERNEL T larger(T one, T other) {
+  return one > other ? one : other;
+}
+template <class T>
+GSC_KERNEL T smaller(T one, T other) {
+  return one < other ? one : other;
+}
+template <class T>
+GSC_KERNEL T multiply_add(T a, T b, T c) {
+  return fma(a, b, c);
+}
+template <>
+GSC_KERNEL float larger(float one, float other) {
+  return fmaxf(one, other);
+}
+template <>
+GSC_KERNEL float multiply_add(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+// To 2 units in the last place, which the sums do not see: the special function unit's own.
+GSC_KERNEL float inverse_root(float x) { return rsqrtf(x); }
+GSC_KERNEL double inverse_root(double x) { return rsqrt(x); }
+GSC_KERNEL float exponential(float x) { return __expf(x); }
+GSC_KERNEL double exponential(double x) { return exp(x); }
+GSC_KERNEL float logarithm(float x) { return __logf(x); }
+GSC_KERNEL double logarithm(double x) { return log(x); }
+GSC_KERNEL float quotient(float x, float y) { return __fdividef(x, y); }
+
+/// The kernel of a body, `Body::kWarps` warps in a block; at least so many blocks shall fit on a multiprocessor.
+template <class Body>
+__global__ void __launch_bounds__(Body::kWarps* kLanes, Body::kBlocks)
+    run_warps(const __grid_constant__ Body body, long warps, unsigned scratch_bytes) {
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  const int in_block = static_cast<int>(threadIdx.x) / kLanes;
+  const long index = static_cast<long>(blockIdx.x) * Body::kWarps + in_block;
+  if (index < warps) body(Warp{index, warps, shared_memory + static_cast<size_t>(in_block) * scratch_bytes});
+}
+
+}  // namespace gsc::cuda

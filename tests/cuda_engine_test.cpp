@@ -1,0 +1,265 @@
+// The device's engine, on the emulation of cuda/warp.h or (gsc_gpu_tests) on a GPU: against brute force, and against
+// the engine of the CPU.
+
+#include <gsc/engine.h>
+#include <gsc/fit.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cuda/device_engine.h"
+#include "expect_error.h"
+#include "inference_check.h"
+#include "oracle.h"
+#include "random_model.h"
+
+namespace gsc::test {
+namespace {
+
+using cuda::DeviceEngine;
+using cuda::Limits;
+
+Limits limits_of_tests;
+
+class OnADevice : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    add_engine("device", [](const Data& data, const InferenceOptions& options) {
+      return std::make_unique<DeviceEngine>(data, options, 0, limits_of_tests);
+    });
+  }
+  void SetUp() override { limits_of_tests = {}; }
+};
+
+InferenceOptions on_device(InferenceOptions options) {
+  options.device = "device";
+  return options;
+}
+InferenceOptions in_single(InferenceOptions options) {
+  options.precision = Precision::single_precision;
+  return options;
+}
+
+/// Diagonal slabs, all noises, without and with intercept.
+std::vector<ModelKnobs> diagonal_slabs(Index dimensions, Index latents) {
+  std::vector<ModelKnobs> all = every_type(dimensions, latents);
+  std::erase_if(all, [](const ModelKnobs& knobs) { return knobs.slab == SlabType::full; });
+  return all;
+}
+
+/// In single precision the device has the data itself in float, so brute force, which does not, is held against sums
+/// and means with the tolerance of float.
+void expect_as_on_the_cpu_in_single(const Model& model, const Matrix& values, const InferenceOptions& options) {
+  const MatrixData data(values);
+  EXPECT_LT(relative_difference(e_step(model, data, on_device(in_single(options))), e_step(model, data, options)),
+            1e-5);
+  const Posterior got = infer(model, data, on_device(in_single(options)), {.variance = true});
+  const Posterior expected = infer(model, data, options, {.variance = true});
+  EXPECT_LT((got.mean - expected.mean).cwiseAbs().maxCoeff(), 1e-4);
+  EXPECT_LT((got.probability - expected.probability).cwiseAbs().maxCoeff(), 1e-4);
+  EXPECT_LT((got.variance - expected.variance).cwiseAbs().maxCoeff(), 1e-3);
+  EXPECT_LT((got.log_likelihood - expected.log_likelihood).cwiseAbs().maxCoeff(), 1e-3);
+}
+
+/// Every number of candidates takes another way through the tree: see the table of cuda/tree_kernel.h.
+TEST_F(OnADevice, TreesOfAllSizesEqualBruteForce) {
+  for (Index H : {1, 2, 3, 5, 6, 8, 10, 11, 12}) {
+    SCOPED_TRACE(::testing::Message() << H << " candidates");
+    const Model model =
+        random_model({.dimensions = 4, .latents = H, .intercept = H % 2 == 0}, 10 + static_cast<unsigned>(H));
+    const oracle::Oracle oracle(model);
+    const Matrix data = random_data(model, H > 10 ? 2 : 5, 3);
+    for (Index active : {H, std::max<Index>(1, H / 2), Index{1}}) {
+      SCOPED_TRACE(::testing::Message() << "at most " << active << " active");
+      expect_brute_force(model, oracle, data, on_device(truncated(H, active)));
+      expect_as_on_the_cpu_in_single(model, data, truncated(H, active));
+    }
+  }
+}
+
+TEST_F(OnADevice, EqualsBruteForceForAllNoises) {
+  for (const ModelKnobs& knobs : diagonal_slabs(5, 7)) {
+    SCOPED_TRACE(::testing::Message() << knobs);
+    const Model model = random_model(knobs, 1);
+    const oracle::Oracle oracle(model);
+    const Matrix data = random_data(model, 12, 2);
+    for (const Selection selection : {Selection::singleton, Selection::conditional}) {
+      expect_brute_force(model, oracle, data, on_device(truncated(4, 3, selection)));
+      expect_as_on_the_cpu_in_single(model, data, truncated(4, 3, selection));
+    }
+    expect_brute_force(model, oracle, data, on_device(exact()));
+  }
+}
+
+TEST_F(OnADevice, ChoosesTheBestCandidates) {
+  const Model model = random_model({.dimensions = 6, .latents = 9, .pi_high = 0.4}, 5);
+  const oracle::Oracle oracle(model);
+  const Matrix values = random_data(model, 40, 6);
+  const MatrixData data(values);
+  for (const Selection selection : {Selection::singleton, Selection::conditional}) {
+    const Posterior got = infer(model, data, on_device(truncated(5, 3, selection)), {.candidates = true});
+    for (Index n = 0; n < values.rows(); ++n)
+      EXPECT_TRUE(are_best_candidates(oracle, oracle::point(values, n), candidates_of(got, n), selection)) << n;
+  }
+}
+
+struct Size {
+  Index rows, dimensions, latents, candidates, max_active;
+};
+
+/// Latents in registers (up to 64, 256, 512) and in memory; more data points than one tile of any kernel.
+TEST_F(OnADevice, SumsAreThoseOfTheCpu) {
+  for (const Size& size :
+       {Size{1500, 9, 40, 6, 3}, Size{300, 12, 200, 10, 8}, Size{70, 8, 300, 5, 3}, Size{40, 8, 600, 12, 4}}) {
+    for (const Selection selection : {Selection::singleton, Selection::conditional}) {
+      for (const NoiseType noise : {NoiseType::scalar, NoiseType::full}) {
+        if (noise == NoiseType::full && size.rows > 500) continue;
+        SCOPED_TRACE(::testing::Message() << size.latents << " latents, " << to_string(selection));
+        const Model model = random_model({.dimensions = size.dimensions,
+                                          .latents = size.latents,
+                                          .noise = noise,
+                                          .intercept = noise == NoiseType::full,
+                                          .pi_low = 0.01,
+                                          .pi_high = 0.05,
+                                          .noise_std = 2},
+                                         7);
+        const MatrixData data(random_data(model, size.rows, 8));
+        InferenceOptions options = truncated(size.candidates, size.max_active, selection);
+        options.mean_products = noise == NoiseType::scalar;
+        const Statistics expected = e_step(model, data, options), got = e_step(model, data, on_device(options));
+        EXPECT_LT(relative_difference(got, expected), 1e-11);
+        const Statistics single = e_step(model, data, on_device(in_single(options)));
+        EXPECT_LT(relative_difference(single, e_step(model, data, in_single(options))), 1e-5);
+        EXPECT_EQ(single.count, expected.count);
+      }
+    }
+  }
+}
+
+TEST_F(OnADevice, GivesTheSameBitsAgain) {
+  const Model model = random_model({.dimensions = 9, .latents = 40, .pi_high = 0.3}, 7);
+  const MatrixData data(random_data(model, 1500, 8));
+  for (const InferenceOptions& options : {on_device(truncated(6, 3)), on_device(in_single(truncated(6, 3)))}) {
+    const std::unique_ptr<Engine> engine = make_engine(data, options);
+    const Statistics once = engine->e_step(model, {});
+    EXPECT_TRUE(same_bits(engine->e_step(model, {}), once));
+    EXPECT_TRUE(same_bits(e_step(model, data, options), once));
+  }
+}
+
+/// Data that does not fit comes in blocks; so do rows from a list.
+TEST_F(OnADevice, DataLargerThanItsMemoryIsBroughtInBlocks) {
+  const Model model = random_model({.dimensions = 6, .latents = 12, .intercept = true, .pi_high = 0.4}, 3);
+  const Matrix values = random_data(model, 260, 4);
+  const MatrixData data(values);
+  const std::vector<Index> rows = {7,  8,  9,  3,  259, 0,  3,  100, 11, 12, 13, 14, 70, 71, 72, 73, 74, 75, 76, 77,
+                                   78, 79, 80, 81, 82,  83, 84, 85,  86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96};
+  const MatrixData chosen(Matrix(values(rows, Eigen::all)));
+  const InferenceOptions options = truncated(5, 3);
+  const Statistics all = e_step(model, data, options), some = e_step(model, chosen, options);
+  const Posterior points = infer(model, data, options, {.variance = true}, 20, 150);
+  for (const Limits& limits : {Limits{}, Limits{.block_rows = 32}, Limits{.resident_bytes = 1, .block_rows = 32}}) {
+    SCOPED_TRACE(::testing::Message() << limits.resident_bytes << ", " << limits.block_rows);
+    limits_of_tests = limits;
+    const std::unique_ptr<Engine> engine = make_engine(data, on_device(options));
+    EXPECT_LT(relative_difference(engine->e_step(model, {}), all), 1e-11);
+    EXPECT_LT(relative_difference(engine->e_step(model, {.rows = rows}), some), 1e-11);
+    const Statistics none = engine->e_step(model, {.rows = std::span<const Index>()});
+    EXPECT_EQ(none.count, 0);
+    EXPECT_EQ(none.ZZ, Matrix(Matrix::Zero(12, 12)));
+    const Posterior got = engine->infer(model, {.variance = true}, 20, 150, {});
+    EXPECT_LT((got.mean - points.mean).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_LT((got.variance - points.variance).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_LT((got.log_likelihood - points.log_likelihood).cwiseAbs().maxCoeff(), 1e-9);
+  }
+}
+
+TEST_F(OnADevice, WhatSingleCannotTellApartIsDoneInDouble) {
+  const Model model = random_model({.dimensions = 6, .latents = 10, .noise_std = 0.01}, 3);
+  Matrix values = random_data(model, 100, 4);
+  values.row(17) *= 50;  // log weights of a million
+  const MatrixData data(values);
+  const Statistics expected = e_step(model, data, truncated(5, 3));
+  const Statistics got = e_step(model, data, on_device(in_single(truncated(5, 3))));
+  EXPECT_NEAR(got.free_energy / expected.free_energy, 1, 1e-5);
+  EXPECT_NEAR(got.s.sum() / expected.s.sum(), 1, 1e-5);
+  const Posterior points = infer(model, data, on_device(in_single(truncated(5, 3))));
+  EXPECT_TRUE(points.log_likelihood.allFinite());
+  EXPECT_NEAR(points.log_likelihood[17] / infer(model, data, truncated(5, 3)).log_likelihood[17], 1, 1e-9);
+}
+
+TEST_F(OnADevice, PosteriorsOnTheCandidatesAlone) {
+  const Model model = random_model({.dimensions = 6, .latents = 30, .noise = NoiseType::full, .pi_high = 0.3}, 3);
+  const MatrixData data(random_data(model, 90, 4));
+  const InferenceOptions options = truncated(6, 4, Selection::conditional);
+  const SparsePosterior expected = infer_sparse(model, data, options, 10, 70);
+  for (const bool single : {false, true}) {
+    const SparsePosterior got = infer_sparse(model, data, on_device(single ? in_single(options) : options), 10, 70);
+    const double allowed = single ? 1e-4 : 1e-6;
+    EXPECT_EQ(got.candidates, expected.candidates);
+    EXPECT_EQ(got.first, 10);
+    EXPECT_EQ(got.latents, 30);
+    EXPECT_LT((got.probability - expected.probability).cwiseAbs().maxCoeff(), allowed);
+    EXPECT_LT((got.mean - expected.mean).cwiseAbs().maxCoeff(), allowed * 10);
+    EXPECT_LT((got.second_moment - expected.second_moment).cwiseAbs().maxCoeff(), allowed * 100);
+    EXPECT_LT((got.log_likelihood - expected.log_likelihood).cwiseAbs().maxCoeff(), allowed * 100);
+  }
+}
+
+TEST_F(OnADevice, LearnsAsOnTheCpu) {
+  const Model truth = random_model({.dimensions = 6, .latents = 8, .pi_high = 0.4}, 3);
+  const MatrixData data(random_data(truth, 200, 4));
+  for (const Index batch : {0, 50}) {
+    FitOptions options;
+    options.latents = 8;
+    options.inference = truncated(5, 3);
+    options.iterations = 4;
+    options.batch = batch;
+    options.tolerance = 0;
+    const FitResult expected = fit(data, options);
+    options.inference.device = "device";
+    const FitResult got = fit(data, options);
+    ASSERT_EQ(got.state.history.size(), expected.state.history.size());
+    for (std::size_t t = 0; t < got.state.history.size(); ++t)
+      EXPECT_NEAR(got.state.history[t].free_energy / expected.state.history[t].free_energy, 1, 1e-9) << t;
+  }
+}
+
+/// No test program adds the GPUs of the machine by their names.
+TEST(Devices, AreNamedWhereTheyAreMissing) {
+  const Model model = random_model({.dimensions = 6, .latents = 8}, 3);
+  const MatrixData data(random_data(model, 20, 4));
+  InferenceOptions options = truncated(5, 3);
+  const Statistics expected = e_step(model, data, options);
+  for (const char* device : {"cuda", "cuda:1"}) {
+    options.device = device;
+    expect_error<UsageError>([&] { e_step(model, data, options); },
+                             {"device is '" + options.device + "'", "cmake --preset cuda", "set device to cpu"});
+  }
+  options.device = "cudas";
+  expect_error<UsageError>([&] { e_step(model, data, options); }, {"device is 'cudas'; here are: auto, cpu"});
+  options.device = "auto";
+  EXPECT_TRUE(same_bits(e_step(model, data, options), expected));
+}
+
+TEST_F(OnADevice, RefusesByName) {
+  const Model model = random_model({.dimensions = 6, .latents = 20, .slab = SlabType::full}, 3);
+  Matrix values = random_data(model, 20, 4);
+  const MatrixData data(values);
+  expect_error<UsageError>([&] { e_step(model, data, on_device(truncated(5, 3))); },
+                           {"device is 'device'", "slab is full", "set slab to diagonal, or device to cpu"});
+  expect_error<UsageError>([&] { e_step(model, data, on_device(truncated(13, 3))); },
+                           {"candidates is 13", "device 'device' goes up to 12"});
+  const Model diagonal = random_model({.dimensions = 6, .latents = 20}, 3);
+  expect_error<UsageError>([&] { e_step(diagonal, data, on_device(exact())); }, {"exact with 20 latents", "up to 12"});
+  std::uint64_t keys[20];
+  const std::unique_ptr<Engine> engine = make_engine(data, on_device(truncated(5, 3)));
+  expect_error<UsageError>([&] { engine->e_step(diagonal, {.keys = keys}); }, {"partition"});
+  values(11, 2) = std::numeric_limits<double>::quiet_NaN();
+  expect_error<Error>([&] { e_step(diagonal, MatrixData(values), on_device(truncated(5, 3))); },
+                      {"row 11", "column 2", "NaN"});
+}
+
+}  // namespace
+}  // namespace gsc::test
