@@ -242,9 +242,11 @@ int main(int count, char** words) {
     if (std::strncmp(words[i], "points=", 7) == 0) many = std::atol(words[i] + 7);
     if (std::strncmp(words[i], "picture=", 8) == 0) picture = words[i] + 8;
   }
+  const double waking = gsc::bench::least_seconds(1, [] { const gsc::cuda::Queue first(0); });
   for (const gsc::CudaDevice& device : gsc::cuda_devices())
     fmt::print("cuda:{} {}, compute capability {}.{}, {:.1f} GB\n", device.index, device.name, device.major,
                device.minor, static_cast<double>(device.memory) / 1e9);
+  fmt::print("the first call, which wakes it: {:.2f} s\n", waking);
   gsc::print_ceilings();
   gsc::table(quick, many, only);
   gsc::add_cuda_engines();

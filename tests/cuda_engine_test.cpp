@@ -226,6 +226,33 @@ TEST_F(OnADevice, LearnsAsOnTheCpu) {
   }
 }
 
+TEST(DeviceQueue, MultipliesAndSolves) {
+  cuda::Queue queue(0);
+  Random random(5);
+  const Matrix A = normal_matrix(40, 9, random), B = normal_matrix(40, 7, random), right = normal_matrix(3, 9, random);
+  const auto on_device = [&](const Matrix& values) {
+    cuda::Array<double> array(queue, static_cast<std::size_t>(values.size()));
+    array.upload(values.data(), static_cast<std::size_t>(values.size()));
+    return array;
+  };
+  const auto back = [](const cuda::Array<double>& array, Index columns) {
+    const std::vector<double> values = array.download();
+    return Matrix(Eigen::Map<const Matrix>(values.data(), static_cast<Index>(values.size()) / columns, columns));
+  };
+  const cuda::Array<double> a = on_device(A), b = on_device(B), c = on_device(Matrix::Zero(9, 7));
+  // In two pieces of 20 rows, of which the second is added.
+  queue.multiply({true, 9, 7, 20, a.data(), 9, b.data(), 7, c.data(), 7});
+  queue.multiply({true, 9, 7, 20, a.data() + 180, 9, b.data() + 140, 7, c.data(), 7, true});
+  EXPECT_LT((back(c, 7) - A.transpose() * B).cwiseAbs().maxCoeff(), 1e-12);
+
+  const Matrix square = A.transpose() * A;
+  const cuda::Array<double> factor = on_device(square), solution = on_device(right);
+  EXPECT_TRUE(queue.solve_positive_definite(factor.data(), 9, solution.data(), 3));
+  EXPECT_LT((back(solution, 9) * square - right).cwiseAbs().maxCoeff(), 1e-9);
+  const cuda::Array<double> indefinite = on_device(square - 1e3 * Matrix::Identity(9, 9));
+  EXPECT_FALSE(queue.solve_positive_definite(indefinite.data(), 9, solution.data(), 3));
+}
+
 /// No test program adds the GPUs of the machine by their names.
 TEST(Devices, AreNamedWhereTheyAreMissing) {
   const Model model = random_model({.dimensions = 6, .latents = 8}, 3);

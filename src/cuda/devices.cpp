@@ -90,7 +90,7 @@ class AutoEngine final : public Engine {
     return *engine_;
   }
 
-  /// Waking a GPU takes a third of a second (measured: docs/gpu.md), in which two cores do so many states.
+  /// Waking a GPU takes a quarter of a second (docs/gpu.md), in which two cores do so many states.
   bool worth_it(const Model& model) const {
     constexpr double kStates = 1e8;
     if (!cuda::DeviceEngine::has(model, options_)) return false;

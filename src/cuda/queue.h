@@ -87,8 +87,7 @@ class Queue {
 
  private:
   struct Impl;
-  /// Around every kernel and product, for measure().
-  class Timed;
+  // Around every kernel and product, for measure().
   void started(const char* name);
   void launched(const char* name);
   void* stream() const;

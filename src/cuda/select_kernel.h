@@ -52,7 +52,7 @@ struct LaneRow<0> {
 
 template <class Real, int kHeld>
 struct SelectKernel {
-  static constexpr int kWarps = 4, kBlocks = 4;
+  static constexpr int kWarps = 4, kBlocks = kHeld > 8 || sizeof(Real) == 8 ? 4 : 8;
   static constexpr int kAtOnce = kHeld > 0 && kHeld < 8 ? kHeld : 8;  // latents of a lane in one go over the factor
   static constexpr float kTaken = -std::numeric_limits<float>::infinity();
   static constexpr float kFloor = 1e-6F;  // of reduced pivots
@@ -225,10 +225,12 @@ struct SelectKernel {
     const Lanes<bool> writer = lane_index() == 0;
     for (long n = warp.index; n < arguments.count; n += warp.count) {
       const Real best = start(n, point);
+      sync();
       choose(n, point);
       const Real outside = arguments.candidates == arguments.latents ? Real{0} : weigh_outside(n, point, best);
       store<Real>(arguments.best + n, lane_index(), best, writer);
       store<Real>(arguments.outside + n, lane_index(), outside, writer);
+      sync();
     }
   }
 

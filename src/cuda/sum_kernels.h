@@ -76,7 +76,7 @@ struct SingletonKernel {
 template <class Real>
 struct ProductKernel {
   static constexpr int kWarps = 4, kBlocks = 1;
-  static constexpr int kAhead = 8;  // data points whose numbers are on their way at a time
+  static constexpr int kAhead = 4;  // data points whose numbers are on their way at a time
   int latents, stride, candidates;
   long count;
   const std::uint16_t* chosen;

@@ -48,8 +48,6 @@ struct TreeArguments {
   std::uint32_t* clamped;           ///< count; 1 if a pivot was lost to rounding
   Real* probability;                ///< unless null, count x stride: at the candidates <s>
   Real* second_moment;              ///< unless null, count x stride: at the candidates <(s.z)^2>
-  // Unless null, count x K by position: the data point's own in place of those of the model.
-  const Real *own_diagonal, *own_eta, *own_a;
 };
 
 template <class Real, int K>
@@ -92,17 +90,10 @@ struct TreeKernel {
       store<Real>(J, row * (row + 1) / 2 + col, value, wanted);
     }
     const Lanes<bool> wanted = lane < K;
-    sync();
-    if (in.own_eta != nullptr) {
-      store<Real>(eta, lane, load<Real>(in.own_eta + n * K, lane, wanted, Real{0}), wanted);
-      store<Real>(a, lane, load<Real>(in.own_a + n * K, lane, wanted, Real{0}), wanted);
-      store<Real>(J, lane * (lane + 1) / 2 + lane, load<Real>(in.own_diagonal + n * K, lane, wanted, Real{0}), wanted);
-    } else {
-      const Lanes<int> latent = convert<int>(load<std::uint16_t>(candidates, lane, wanted, std::uint16_t{0}));
-      const Lanes<Real> offset = load<Real>(in.eta_offset, latent, wanted, Real{0});
-      store<Real>(eta, lane, load<Real>(in.rows + n * in.stride, latent, wanted, Real{0}) + offset, wanted);
-      store<Real>(a, lane, load<Real>(in.a, latent, wanted, Real{0}), wanted);
-    }
+    const Lanes<int> latent = convert<int>(load<std::uint16_t>(candidates, lane, wanted, std::uint16_t{0}));
+    const Lanes<Real> offset = load<Real>(in.eta_offset, latent, wanted, Real{0});
+    store<Real>(eta, lane, load<Real>(in.rows + n * in.stride, latent, wanted, Real{0}) + offset, wanted);
+    store<Real>(a, lane, load<Real>(in.a, latent, wanted, Real{0}), wanted);
     sync();
   }
 
