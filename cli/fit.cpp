@@ -13,6 +13,7 @@
 #include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"
+#include "missing.h"
 #include "program_team.h"
 #include "progress.h"
 #include "recording.h"
@@ -73,6 +74,7 @@ ModelFile load_checkpoint(const CommandLine& line, Settings& settings) {
   settings.fit = *file.options;
   settings.init = to_string(settings.fit.init);
   line.apply(settings);
+  choose_missing(line, settings);
   const std::vector<std::string> differing = differing_options(*file.options, settings.fit);
   if (!differing.empty())
     throw UsageError(
@@ -110,7 +112,8 @@ void check_outputs(const Settings& settings) {
   check_distinct({settings.output, settings.metrics, settings.report});
   check_distinct({settings.checkpoint, settings.metrics, settings.report});
   for (const std::string* output : {&settings.output, &settings.checkpoint, &settings.metrics, &settings.report})
-    check_not_input(*output, settings.data);
+    for (const std::string* input : {&settings.data, &settings.mask})
+      if (!input->empty()) check_not_input(*output, *input);
 }
 
 [[noreturn]] void refuse_restarts(const char* name, const char* why, int restarts) {
@@ -162,6 +165,7 @@ int run_fit(const CommandLine& line) {
     checkpoint = load_checkpoint(line, settings);
   else
     start = load_start(line, settings);
+  if (!checkpoint) choose_missing(line, settings);
   const std::string note = clip_truncation(line, settings.fit.inference, settings.fit.latents);
   settings.fit.validate();
   if (start && settings.restarts > 1)
@@ -171,7 +175,8 @@ int run_fit(const CommandLine& line) {
   check_sharing(line, settings.fit.sharing);
 
   use_team(settings.fit);
-  const Input input = open_input(line, settings, "fit", checkpoint ? &*checkpoint : nullptr, team());
+  Input input = open_input(line, settings, "fit", checkpoint ? &*checkpoint : nullptr, team());
+  mark_missing(settings, "fit", team(), input);
   const std::unique_ptr<Data>& data = input.data;
   if (checkpoint) input.check(checkpoint->state.model, settings.resume);
   if (start) input.check(*start, settings.init);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
+#include <gsc/missing.h>
 
 #include <chrono>
 
@@ -9,6 +10,7 @@
 #include "inference/infer_in_chunks.h"
 #include "interrupts.h"
 #include "metrics.h"
+#include "missing.h"
 #include "progress.h"
 #include "recording.h"
 #include "streams.h"
@@ -47,6 +49,27 @@ void check_one_array(const CommandLine& line) {
                                    name, output_name(line.settings.output)));
 }
 
+/// Filling in needs gaps, and a place to go.
+void check_impute(const CommandLine& line, const Settings& settings) {
+  if (settings.impute.empty() && settings.impute_std.empty()) {
+    if (line.given("denoise-observed"))
+      throw UsageError("denoise-observed is about what --impute writes, which is not asked for; add --impute FILE");
+    return;
+  }
+  if (settings.fit.inference.missing == Missing::error && !settings.denoise_observed)
+    throw UsageError(
+        "impute fills in missing values, but missing is error; say which values are missing with --missing nan, "
+        "--missing VALUE or --mask FILE");
+}
+
+void write_imputed(const Model& model, const Data& data, const Settings& settings) {
+  if (settings.impute.empty() && settings.impute_std.empty()) return;
+  const Imputed imputed = impute(model, data, settings.fit.inference, {.denoise_observed = settings.denoise_observed},
+                                 0, -1, [] { return interrupted(); });
+  if (!settings.impute.empty()) write_arrays(settings.impute, {named("imputed", imputed.mean)});
+  if (!settings.impute_std.empty()) write_arrays(settings.impute_std, {named("std", imputed.std)});
+}
+
 /// Model and data are easily exchanged.
 void check_order(const Settings& settings) {
   const auto is_model = [](const std::string& name) { return is_hdf5_extension(lower_extension(name)); };
@@ -82,10 +105,13 @@ int run_infer(const CommandLine& line) {
   check_result(line, {".npz", ".h5", ".hdf5", ".csv", ".tsv", ".npy"});
   check_one_array(line);
   if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
-  check_distinct({settings.output, settings.metrics});
-  for (const std::string& output : {settings.output, settings.metrics}) {
+  for (const auto& [name, path] : {std::pair("impute", settings.impute), std::pair("impute-std", settings.impute_std)})
+    check_output(name, path, {".npy", ".npz", ".csv", ".tsv", ".h5", ".hdf5"});
+  check_distinct({settings.output, settings.metrics, settings.impute, settings.impute_std});
+  for (const std::string& output : {settings.output, settings.metrics, settings.impute, settings.impute_std}) {
     check_not_input(output, settings.data);
     check_not_input(output, settings.model);
+    if (!settings.mask.empty()) check_not_input(output, settings.mask);
   }
 
   check_order(settings);
@@ -100,9 +126,12 @@ int run_infer(const CommandLine& line) {
     settings.fit.inference.threads = 0;
     line.apply(settings);
   }
+  choose_missing(line, settings);
+  check_impute(line, settings);
   const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
   settings.fit.inference.validate(model.latents());
-  const Input input = open_input(line, settings, "infer", &file, solo());
+  Input input = open_input(line, settings, "infer", &file, solo());
+  mark_missing(settings, "infer", solo(), input);
   const std::unique_ptr<Data>& data = input.data;
   if (data->rows() == 0) throw Error(fmt::format("{}: the data has no rows", data->name()));
   input.check(model, settings.model);
@@ -116,12 +145,15 @@ int run_infer(const CommandLine& line) {
   const WindowTimes times(input);
   if (!is_npy(settings)) times.append_to(arrays);
   write_result(settings, arrays);
+  write_imputed(model, *data, settings);
   write_metrics(settings.metrics, infer_metrics(settings, *data, model, totals));
   const auto count = static_cast<double>(data->rows());
   progress.say(fmt::format("{} in {}: free energy {:.9g} ({:.6g} per data point), {:.3g} active latents each",
                            input.text(), duration_text(totals.seconds), totals.free_energy, totals.free_energy / count,
                            totals.activations.sum() / count));
   progress.say(fmt::format("wrote {}", output_name(settings.output)));
+  for (const std::string& name : {settings.impute, settings.impute_std})
+    if (!name.empty()) progress.say(fmt::format("wrote {}", name));
   return kDone;
 }
 

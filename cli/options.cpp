@@ -173,6 +173,21 @@ Rows make_table() {
           .left_out("by the extension; of - by the first bytes"),
       row("transpose", "", both | kCompare, kFiles,
           "exchange rows and columns: the data points are the columns of DATA", &S::transpose),
+      row("missing", "error|nan|VALUE", both, kFiles,
+          "what NaN in DATA is: an error, or a missing value; or the number that stands for missing values",
+          &S::missing)
+          .as_learned(),
+      row("mask", "FILE", both, kFiles, "a table of the shape of DATA with 0 where a value is missing", &S::mask)
+          .files(kTables),
+      row("impute", "FILE", kInfer, kFiles,
+          "also write DATA with missing values filled in: .npy, .npz, .csv, .tsv, .h5", &S::impute)
+          .files("npy npz csv tsv h5"),
+      row("impute-std", "FILE", kInfer, kFiles, "also write the standard deviation of what was filled in, else 0",
+          &S::impute_std)
+          .files("npy npz csv tsv h5"),
+      row("denoise-observed", "", kInfer, kWrite,
+          "with --impute: observed values too are replaced by what the model says of them without noise",
+          &S::denoise_observed),
       row("output", "DIR", kSeparate, kFiles,
           "folder for sources.npy, mixing.npy, model.h5, metrics.json and sound; made if missing", &S::output)
           .needed("o"),
@@ -238,6 +253,7 @@ Rows make_table() {
       listed("method", kSeparate, kInference)
           .left_out("exact up to 12 latents, else truncated; truncated if --candidates or --max-active is given"),
       listed("precision", both, kInference).as_learned(),
+      listed("gap-memory", kFit, kLearning),
 
       listed("iterations", kFit, kLearning),
       row("restarts", "R", kFit, kLearning, "starts with seeds --seed, --seed + 1, ...; the best free energy wins",

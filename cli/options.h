@@ -119,7 +119,9 @@ struct Settings {
   std::string model;   ///< a model to use; for info any file
   std::string output;  ///< where the result goes; "-": standard output, for some
   std::optional<StreamFormat> input_format, output_format;
-  bool transpose = false;  ///< data points are the columns of `data`
+  bool transpose = false;         ///< data points are the columns of `data`
+  std::string missing = "error";  ///< error, nan, or a number
+  std::string mask;               ///< a table, 0 where a value of `data` is missing
   std::string config;
   std::string metrics;  ///< "-": standard output
   std::string checkpoint;
@@ -135,6 +137,8 @@ struct Settings {
   bool variance = false;
   Index states = 0;
   bool with_candidates = false;
+  std::string impute, impute_std;
+  bool denoise_observed = false;
 
   Index count = 0;
   std::optional<Generator> generator;

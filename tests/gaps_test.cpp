@@ -248,6 +248,37 @@ TEST(Gaps, NothingMissingIsNoMask) {
   }
 }
 
+/// Where many miss the same entries, work is shared; so it is compared with what each of them alone gets.
+TEST(Gaps, SharedMasksGiveTheSame) {
+  for (const ModelKnobs& knobs : types_with_gaps(7, 18)) {
+    SCOPED_TRACE(::testing::Message() << knobs);
+    const Model model = random_model(knobs, 81);
+    Matrix values = random_data(model, 400, 82);
+    for (Index n = 0; n < 400; ++n)
+      if (n % 4 != 3)  // two masks, and complete rows
+        for (Index d = 0; d < 7; ++d)
+          if (((n % 4 == 0 ? 0x25 : 0x52) >> d & 1) != 0) values(n, d) = kNan;
+    InferenceOptions options = truncated(7, 3, Selection::conditional, 2);
+    options.missing = Missing::nan;
+    const Posterior together = infer(model, MatrixData(values), options, {.variance = true, .candidates = true});
+    Statistics sum(model);
+    for (Index n = 0; n < 400; ++n) {
+      const MatrixData one(values.middleRows(n, 1));
+      const Posterior alone = infer(model, one, options, {.variance = true, .candidates = true});
+      ASSERT_EQ(alone.candidates.row(0), together.candidates.row(n)) << n;
+      ASSERT_NEAR(alone.log_likelihood[0], together.log_likelihood[n], 1e-9) << n;
+      ASSERT_LT((alone.mean.row(0) - together.mean.row(n)).cwiseAbs().maxCoeff(), 1e-9) << n;
+      ASSERT_LT((alone.variance.row(0) - together.variance.row(n)).cwiseAbs().maxCoeff(), 1e-9) << n;
+      const Statistics its = e_step(model, one, options);
+      if (n == 0)
+        sum = its;
+      else
+        sum += its;
+    }
+    EXPECT_LT(relative_difference(sum, e_step(model, MatrixData(values), options)), 1e-9);
+  }
+}
+
 /// Broad slabs, next to no noise, and hardly anything observed: the diagonals of J span nine orders of magnitude.
 TEST(Gaps, LittleIsObservedOfMuchThatIsKnown) {
   ModelKnobs knobs;

@@ -17,7 +17,8 @@ from ._options import in_parameters, seed_of, texts_of
 
 FLOATS = [np.float64, np.float32]
 #: Parameters that posteriors depend on.
-OF_INFERENCE = ("method", "n_candidates", "max_active", "selection", "precision", "n_jobs", "device")
+OF_INFERENCE = ("method", "n_candidates", "max_active", "selection", "precision", "missing", "n_jobs",
+                "device")
 
 
 @dataclass(frozen=True)
@@ -121,17 +122,51 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _inference_texts(self) -> dict[str, str]:
         """Options as the parameters are now: a model can be asked with more candidates than it was learned with."""
         # Not get_params(), which reads the signature anew each time: a third of a call with one data point.
-        asked = {name: getattr(self, name) for name in OF_INFERENCE}
+        asked = {name: getattr(self, name) for name in OF_INFERENCE if hasattr(self, name)}
         return texts_of({**asked, "random_state": 0}, self.components_.shape[0])
 
     def _infer(self, X: Any, wanted: set[str], n_states: int = 0) -> dict[str, Any]:
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite=self._finite())
         with unchanged_on_failure(self):
             result: dict[str, Any] = _core.infer(
                 X, self._model(), self._inference_texts(), wanted, n_states, X.dtype == np.float32
             )
         return result
+
+    def _finite(self) -> Any:
+        """What scikit-learn's checks let through."""
+        return "allow-nan" if getattr(self, "missing", "error") == "nan" else True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._finite() == "allow-nan"
+        return tags
+
+    def impute(self, X: Any, *, denoise_observed: bool = False, return_std: bool = False) -> Any:
+        """Data with its missing values (NaN) filled in; what was observed stays.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data with NaN where a value is missing, whatever the parameter ``missing`` is.
+        denoise_observed : bool, default=False
+            Also replace observed values by what the model says of them without noise.
+        return_std : bool, default=False
+            Also how far off each value may be: a missing one from what would have been measured, a denoised one from the
+            value without noise, 0 where the value was kept.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        std : ndarray of shape (n_samples, n_features)
+            Only if ``return_std``.
+        """
+        check_is_fitted(self, "components_")
+        X = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite="allow-nan")
+        with unchanged_on_failure(self):
+            mean, std = _core.impute(X, self._model(), self._inference_texts(), denoise_observed)
+        return (mean, std) if return_std else mean
 
     def transform(self, X: Any) -> Any:
         """Posterior means of the amplitudes.

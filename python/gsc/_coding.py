@@ -155,6 +155,8 @@ class SpikeSlabCoding(ModelEstimator):
         partition: str = "static",
         alpha: float = 5.0,
         precision: str = "double",
+        missing: str = "error",
+        gap_memory: int = 1024,
         device: str = "cpu",
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -188,6 +190,8 @@ class SpikeSlabCoding(ModelEstimator):
         self.partition = partition
         self.alpha = alpha
         self.precision = precision
+        self.missing = missing
+        self.gap_memory = gap_memory
         self.device = device
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -234,7 +238,7 @@ class SpikeSlabCoding(ModelEstimator):
         with unchanged_on_failure(self):
             again = self.warm_start and hasattr(self, "components_")
             start = self._model() if again else None
-            X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+            X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2, ensure_all_finite=self._finite())
             self._check_starts()
             options = self._options(X.shape[1])
             if start is not None and (start.latents, start.dimensions) != (int(options["latents"]), X.shape[1]):
@@ -284,7 +288,14 @@ class SpikeSlabCoding(ModelEstimator):
         with unchanged_on_failure(self):
             known = hasattr(self, "components_")
             pieces = getattr(self, "_pieces", 0)
-            X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=1 if pieces else 2, reset=not known)
+            X = validate_data(
+                self,
+                X,
+                dtype=FLOATS,
+                ensure_min_samples=1 if pieces else 2,
+                reset=not known,
+                ensure_all_finite=self._finite(),
+            )
             options = self._options(X.shape[1])
             model = self._model() if known else None
             if model is not None and model.latents != int(options["latents"]):

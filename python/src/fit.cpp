@@ -15,7 +15,8 @@ namespace {
 /// A start whose basis is given: the rest is drawn as without.
 Model start_with(const PlainMatrix& dictionary, const Data& data, const FitOptions& options) {
   options.validate();
-  const DataSummary summary = summarize(data, options.noise == NoiseType::full);
+  const DataSummary summary =
+      summarize(data, options.noise == NoiseType::full, options.inference.missing == Missing::nan);
   Random random(options.seed);
   Model start = initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random,
                               options.intercept);

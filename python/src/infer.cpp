@@ -1,6 +1,6 @@
 // Posteriors, chunk by chunk into arrays of the asked type: beside them only one chunk is in memory.
 
-#include <gsc/inference.h>
+#include <gsc/missing.h>
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 
@@ -81,11 +81,27 @@ nb::dict infer_arrays(const AnyTable& X, const Model& model, const nb::dict& tex
                 : infer_as<double>(data, model, options, wanted, states, work);
 }
 
+/// Mean and deviation.
+nb::tuple impute_arrays(const AnyTable& X, const Model& model, const nb::dict& texts, bool denoise_observed) {
+  InferenceOptions options = options_of(texts).inference.resolved(model.latents());
+  options.missing = Missing::nan;
+  options.validate(model.latents());
+  Interruptible work;
+  const ArrayData data(X, work.stop());
+  Imputed imputed;
+  work.run([&] {
+    imputed =
+        impute(model, data, options, {.denoise_observed = denoise_observed}, 0, -1, [&] { return work.stop().load(); });
+  });
+  return nb::make_tuple(array_of(std::move(imputed.mean)), array_of(std::move(imputed.std)));
+}
+
 }  // namespace
 
 void bind_infer(nb::module_& module) {
   module.def("infer", &infer_arrays, nb::arg("X"), nb::arg("model"), nb::arg("options"), nb::arg("wanted"),
              nb::arg("states"), nb::arg("single"));
+  module.def("impute", &impute_arrays, nb::arg("X"), nb::arg("model"), nb::arg("options"), nb::arg("denoise_observed"));
 }
 
 }  // namespace gsc::python

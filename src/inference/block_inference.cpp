@@ -77,20 +77,32 @@ void BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, co
     product_latents.resize(partial, prepared.candidates);
     products.resize(partial, prepared.candidates * (prepared.candidates + 1) / 2);
   }
-  const GapProducts kept{product_latents.data(), products.data()};
   std::uint16_t* candidates = workspace_.buffers().candidates.data();
-  const auto part = [&](Index first, Index rows_of_it, BlockSums* its_sums, const GapProducts* its_products) {
-    if (rows_of_it == 0) return;
+  const auto part = [&](Index first, Index end, BlockSums* its_sums, const SharedGram* shared) {
+    if (first == end) return;
     const Index at = complete + first;
+    const bool keep = keep_products_ && first < partial;
+    const GapProducts kept{product_latents.data() + first * product_latents.cols(),
+                           products.data() + first * products.cols()};
     process_gap_block(
         prepared,
-        {rows_of_it, gaps.observed().row(first).data(), rows.row(at).data(), second_moment.row(first).data(),
+        {end - first, gaps.observed().row(first).data(), rows.row(at).data(), second_moment.row(first).data(),
          candidates + at * prepared.candidates, log_sums.data() + at, its_sums,
-         posterior.probability == nullptr ? nullptr : posterior.probability + at * H, its_products},
+         posterior.probability == nullptr ? nullptr : posterior.probability + at * H, keep ? &kept : nullptr, shared},
         *gap_workspace_);
   };
-  part(0, partial, sums, keep_products_ ? &kept : nullptr);
-  part(partial, gaps.empty(), nullptr, nullptr);  // for their candidates: the rest is known
+  // A gram matrix takes as long as the columns and products of so many data points with gaps of their own.
+  const Index worth = std::max<Index>(kGapRows, H / 8);
+  Index own = 0;  // from here to the next that share one, all have their own
+  for (Index first = 0, end; first < partial; first = end) {
+    end = first + gaps.alike(first);
+    if (end - first < worth) continue;
+    part(own, first, sums, nullptr);
+    part(first, end, sums, &shared_gram(prepared, first));
+    own = end;
+  }
+  part(own, partial, sums, nullptr);
+  part(partial, count, nullptr, nullptr);  // nothing observed: for their candidates, as the rest is known
 
   log_sums.segment(complete, partial) += (1 - gaps.observed().topRows(partial).array()).matrix() * model.log_noise;
   for (Index n = partial; n < count; ++n) {
@@ -111,6 +123,19 @@ void BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, co
     std::copy_n(candidates + at * prepared.candidates, prepared.candidates, target);
     std::sort(target, target + prepared.candidates);
   }
+}
+
+const SharedGram& BlockInference::shared_gram(const PreparedModel& prepared, Index row) {
+  const Vector observed = gaps.observed().row(row).transpose();
+  if (shared_model_ == prepared.gaps && shared_observed_ == observed) return shared_;
+  const Matrix masked = prepared.gaps->basis * observed.asDiagonal();
+  shared_.gram.resize(prepared.latents, prepared.latents);
+  product_with_transposed(masked, prepared.gaps->basis, shared_.gram);
+  shared_.single = SingleMatrix::Zero(prepared.latents, prepared.padded);
+  shared_.single.leftCols(prepared.latents) = shared_.gram.cast<float>();
+  shared_observed_ = observed;
+  shared_model_ = prepared.gaps;
+  return shared_;
 }
 
 void BlockInference::restore_order(const PreparedModel& prepared, const BlockPosterior& posterior) {

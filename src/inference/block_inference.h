@@ -53,10 +53,16 @@ struct BlockInference {
   int candidates_, max_active_;
   void run_gaps(const PreparedModel& prepared, BlockSums* sums, const BlockPosterior& posterior);
 
+  /// Of the data points that miss what this row with gaps misses.
+  const SharedGram& shared_gram(const PreparedModel& prepared, Index row);
+
   bool full_slab_;
   bool keep_products_ = false, all_rows_ = false;
   Workspace workspace_;
   std::optional<GapWorkspace> gap_workspace_;
+  SharedGram shared_;
+  Vector shared_observed_;                        // the mask it is of,
+  std::shared_ptr<const GapModel> shared_model_;  // and the model
 };
 
 }  // namespace gsc

@@ -223,7 +223,7 @@ void ProcessGapBlock(const PreparedModel& model, const GapBlock& block, GapWorks
     const Index count = std::min(kGapRows, block.count - first);
     std::uint16_t* candidates = block.candidates + first * model.candidates;
     const double* observed = block.observed + first * D;
-    GapSelection selection(model, workspace);
+    GapSelection selection(model, workspace, block.shared);
     const bool any_outside = model.candidates < model.latents;
     for (Index n = 0; n < count; ++n) {
       double* eta = block.rows + (first + n) * model.padded;
@@ -236,7 +236,7 @@ void ProcessGapBlock(const PreparedModel& model, const GapBlock& block, GapWorks
     }
     if (any_outside) selection.Choose(count, observed, candidates);
     for (Index n = 0; n < count; ++n)
-      OwnSystem(model, observed + n * D, candidates + n * model.candidates, n, workspace, [&](Index h) {
+      OwnSystem(model, observed + n * D, candidates + n * model.candidates, n, workspace, block.shared, [&](Index h) {
         const Index at = (first + n) * model.padded + h;
         return OnLatent{block.second_moment[at], block.rows[at], model.a[h]};
       });

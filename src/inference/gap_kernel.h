@@ -31,6 +31,12 @@ struct GapWorkspace {
   hwy::AlignedFreeUniquePtr<double[]> tree;
 };
 
+/// G^ of data points that miss the same entries, computed once for all of them.
+struct SharedGram {
+  Matrix gram;          ///< latents x latents
+  SingleMatrix single;  ///< latents x padded
+};
+
 /// What a tree's sums say of the products of latents, point by point: for whoever needs more than their sum.
 struct GapProducts {
   std::uint16_t* candidates;  ///< count x H', by position of the products
@@ -48,6 +54,7 @@ struct GapBlock {
   BlockSums* sums;              ///< added to; may be null
   double* probability;          ///< count x latents; may be null
   const GapProducts* products;  ///< may be null
+  const SharedGram* shared;     ///< of all these data points, or null
 };
 
 void process_gap_block(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace);

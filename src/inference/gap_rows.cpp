@@ -25,6 +25,15 @@ void GapRows::sort(const Data& data, Index first, Eigen::Ref<Matrix> block, cons
   for (Index i = 0; i < rows; ++i)
     if (const Index seen = observed[static_cast<std::size_t>(i)]; seen > 0 && (seen < D || all)) order_.push_back(i);
   partial_ = static_cast<Index>(order_.size()) - complete_;
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(rows));
+  for (Index i = complete_; i < complete_ + partial_; ++i) {
+    const Index row = order_[static_cast<std::size_t>(i)];
+    std::uint64_t& hash = hashes[static_cast<std::size_t>(row)];
+    for (Index d = 0; d < D; ++d) hash = (hash ^ (std::isnan(block(row, d)) ? 1U : 2U)) * 0x100000001b3U;
+  }
+  std::stable_sort(order_.begin() + complete_, order_.end(), [&](Index a, Index b) {
+    return hashes[static_cast<std::size_t>(a)] < hashes[static_cast<std::size_t>(b)];
+  });
   for (Index i = 0; i < rows; ++i)
     if (observed[static_cast<std::size_t>(i)] == 0) order_.push_back(i);
   empty_ = rows - complete_ - partial_;
@@ -39,6 +48,12 @@ void GapRows::sort(const Data& data, Index first, Eigen::Ref<Matrix> block, cons
       if (missing) sorted_(i, d) = filling.size() > 0 ? filling[d] : 0;
     }
   block = sorted_;
+}
+
+Index GapRows::alike(Index first) const {
+  Index end = first + 1;
+  while (end < partial_ && (observed_.row(end).array() == observed_.row(first).array()).all()) ++end;
+  return end - first;
 }
 
 }  // namespace gsc

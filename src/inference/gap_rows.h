@@ -1,6 +1,6 @@
 #pragma once
 // The rows of a block sorted by what is missing of them: complete ones first, as they were among themselves, so that
-// they go the fast way; then those with gaps; last those without any observed entry.
+// they go the fast way; then those with gaps, those with the same gaps together; last those without any observed entry.
 
 #include <gsc/data.h>
 
@@ -21,6 +21,8 @@ class GapRows {
   Index empty() const { return empty_; }
   /// Rows that are not complete.
   Index count() const { return partial_ + empty_; }
+  /// How many rows with gaps, from this one on, miss the same entries.
+  Index alike(Index first) const;
   /// count() rows (it may have more) x D: 1 where a value was observed, else 0.
   const Matrix& observed() const { return observed_; }
 

@@ -60,7 +60,7 @@ struct OnLatent {
 /// not need that. on_latent(h) returns OnLatent.
 template <class Function>
 void OwnSystem(const PreparedModel& model, const double* observed, const std::uint16_t* candidates, Index at,
-               GapWorkspace& work, const Function& on_latent) {
+               GapWorkspace& work, const SharedGram* shared, const Function& on_latent) {
   const int size = model.candidates;
   std::uint16_t latents[kMaxCandidates];
   std::reverse_copy(candidates, candidates + size, latents);
@@ -68,7 +68,12 @@ void OwnSystem(const PreparedModel& model, const double* observed, const std::ui
   double* eta = work.eta.data() + at * size;
   double* a = work.a.data() + at * size;
   double* unit = work.own_unit.data() + at * size;
-  OwnGram(*model.gaps, observed, latents, size, system, work.scratch.data());
+  if (shared == nullptr) {
+    OwnGram(*model.gaps, observed, latents, size, system, work.scratch.data());
+  } else {
+    for (int p = 0; p < size; ++p)
+      for (int q = 0; q <= p; ++q) system[Triangle(p, q)] = shared->gram(latents[p], latents[q]);
+  }
   for (int p = 0; p < size; ++p) {
     const OnLatent own = on_latent(latents[p]);
     if (model.full_slab) {
@@ -87,8 +92,9 @@ void OwnSystem(const PreparedModel& model, const double* observed, const std::ui
 /// Candidates of up to kGapRows data points.
 class GapSelection {
  public:
-  GapSelection(const PreparedModel& model, GapWorkspace& workspace)
-      : model_(model), work_(workspace), alone_(CandidateSelector::Alone(model)) {}
+  /// shared: of all these data points, or null.
+  GapSelection(const PreparedModel& model, GapWorkspace& workspace, const SharedGram* shared = nullptr)
+      : model_(model), work_(workspace), shared_(shared), alone_(CandidateSelector::Alone(model)) {}
 
   /// Where a data point's scores are started (CandidateSelector::Start).
   CandidateSelector Of(Index n) {
@@ -108,8 +114,8 @@ class GapSelection {
     for (Index n = 0; n < count; ++n) {
       CandidateSelector selector = Of(n);
       std::uint16_t* mine = candidates + n * most;
-      for (int k = 0; k + 1 < alone_; ++k) selector.Eliminate<false>(k, mine, Column(n, k, alone_));
-      selector.Eliminate<true>(alone_ - 1, mine, Column(n, alone_ - 1, alone_));
+      for (int k = 0; k + 1 < alone_; ++k) selector.Eliminate<false>(k, mine, Column(mine[k], n, k, alone_));
+      selector.Eliminate<true>(alone_ - 1, mine, Column(mine[alone_ - 1], n, alone_ - 1, alone_));
       mine[alone_] = selector.Pick();
     }
     for (int k = alone_ + 1; k < most; ++k) {
@@ -117,7 +123,7 @@ class GapSelection {
       for (Index n = 0; n < count; ++n) {
         CandidateSelector selector = Of(n);
         std::uint16_t* mine = candidates + n * most;
-        selector.Eliminate<true>(k - 1, mine, Column(n, 0, 1));
+        selector.Eliminate<true>(k - 1, mine, Column(mine[k - 1], n, 0, 1));
         mine[k] = selector.Pick();
       }
     }
@@ -127,6 +133,7 @@ class GapSelection {
   /// The columns of picks first .. first + picks - 1. Always the same number of rows goes into the product, so that a
   /// data point's numbers do not depend on the others.
   void Columns(Index count, const double* observed, const std::uint16_t* candidates, int first, int picks) {
+    if (shared_ != nullptr) return;
     const Index D = model_.dimensions, rows = kGapRows * picks;
     for (Index n = 0; n < count; ++n)
       for (int k = 0; k < picks; ++k) {
@@ -138,10 +145,13 @@ class GapSelection {
     product(rows, work_.picks, model_.gaps->columns, work_.columns);
   }
 
-  const float* Column(Index n, int k, int picks) const { return work_.columns.row(n * picks + k).data(); }
+  const float* Column(Index latent, Index n, int k, int picks) const {
+    return shared_ != nullptr ? shared_->single.row(latent).data() : work_.columns.row(n * picks + k).data();
+  }
 
   const PreparedModel& model_;
   GapWorkspace& work_;
+  const SharedGram* shared_;
   const int alone_;
 };
 

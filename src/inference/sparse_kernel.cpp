@@ -90,7 +90,7 @@ class Systems {
       const double* eta = Row(n);
       const double* diagonal = block_.diagonals + (first + i) * model_.padded;
       if (sums != nullptr) sums->gather(Number(n));
-      OwnSystem(model_, observed.row(first + i).data(), candidates + i * model_.candidates, i, *work_.gaps,
+      OwnSystem(model_, observed.row(first + i).data(), candidates + i * model_.candidates, i, *work_.gaps, nullptr,
                 [&](Index h) {
                   if (sums == nullptr) return OnLatent{diagonal[h], eta[h], model_.a[h]};
                   const OwnPrior prior = PriorOf(h, *sums);

@@ -90,8 +90,12 @@ Evaluation EmLearner::iterate(int row) {
 
 Evaluation EmLearner::full_step(int row) {
   const double before = statistics_->free_energy;
-  MStepOptions step{options_.noise_update, options_.slab_update, options_.intercept == Intercept::learned,
-                    slab_acceleration_,    gap_acceleration_,    thread_count(options_.inference.threads)};
+  MStepOptions step{.noise_update = options_.noise_update,
+                    .slab_update = options_.slab_update,
+                    .learn_intercept = options_.intercept == Intercept::learned,
+                    .slab_acceleration = slab_acceleration_,
+                    .gap_acceleration = gap_acceleration_,
+                    .threads = thread_count(options_.inference.threads)};
   Rescues rescues;
   const auto step_from = [&] {
     Model stepped = m_step(model_, *statistics_, step, rescues);

@@ -127,7 +127,8 @@ void with_latent_values(const Model& model, const Statistics& statistics, const 
   const Vector step = with_step ? Vector((completed.y - W * statistics.m) / statistics.count) : Vector();
   for (Index d = 0; d < D; ++d) {
     if (counts[d] <= kObserved * statistics.count) continue;
-    const double stretch = 1 + options.gap_acceleration * (statistics.count / counts[d] - 1);
+    const double stretch =
+        std::min(1 + options.gap_acceleration * (statistics.count / counts[d] - 1), options.longest_gap_step);
     next.W.row(d) += stretch * (W.row(d) - model.W.row(d));
     if (with_step) next.intercept[d] += stretch * step[d];
   }

@@ -81,13 +81,14 @@ Evaluation Stepwise::glance(const Model& model, const StopRequest& stop) {
 
 Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
   shuffle(row);
-  // The fast step of a full slab is judged by the free energy, which a batch cannot do.
-  const MStepOptions step{options_.noise_update,
-                          options_.slab_update,
-                          options_.intercept == Intercept::learned,
-                          0,
-                          0,
-                          thread_count(options_.inference.threads)};
+  // The fast step of a full slab is judged by the free energy, which a batch cannot do; so are long steps over missing
+  // values, of which those are made that are safe.
+  const MStepOptions step{.noise_update = options_.noise_update,
+                          .slab_update = options_.slab_update,
+                          .learn_intercept = options_.intercept == Intercept::learned,
+                          .slab_acceleration = 0,
+                          .longest_gap_step = 1.9,
+                          .threads = thread_count(options_.inference.threads)};
   Model next = model;
   Statistics running = running_, seen(model);
   double steps = steps_;

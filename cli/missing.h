@@ -1,0 +1,15 @@
+#pragma once
+// --missing and --mask of gsc fit and infer: which values of DATA are missing.
+
+#include "recording.h"
+
+namespace gsc::cli {
+
+/// Makes inference.missing follow from the options, before anything is read; where they are left out it stays what a
+/// model or checkpoint says. Throws UsageError unless --missing is error, nan or a number.
+void choose_missing(const CommandLine& line, Settings& settings);
+
+/// Makes NaN of what the options call missing. On all ranks of a team. Throws Error for a mask of another shape.
+void mark_missing(const Settings& settings, const std::string& command, Team& team, Input& input);
+
+}  // namespace gsc::cli

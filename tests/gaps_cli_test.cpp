@@ -1,0 +1,110 @@
+// --missing, --mask and --impute, as a user meets them.
+
+#include <gsc/files.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "run_program.h"
+
+namespace gsc::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class GapsCli : public ::testing::Test {
+ protected:
+  /// Bars, every third value missing: as NaN, as -99 and as a mask.
+  GapsCli() {
+    done({"sample", "--generator", "bars", "--latents", "10", "-n", "300", "-o", "whole.npy", "--quiet"});
+    whole_ = array("whole.npy");
+    Matrix nan = whole_, value = whole_, mask = Matrix::Ones(whole_.rows(), whole_.cols());
+    for (Index i = 0; i < whole_.size(); i += 3) {
+      nan.data()[i] = std::numeric_limits<double>::quiet_NaN();
+      value.data()[i] = -99;
+      mask.data()[i] = 0;
+    }
+    write_arrays(folder_.path() / "nan.npy", {named("data", nan)});
+    write_arrays(folder_.path() / "value.npy", {named("data", value)});
+    write_arrays(folder_.path() / "mask.npy", {named("mask", mask)});
+    write_arrays(folder_.path() / "short.npy", {named("mask", Matrix(mask.topRows(7)))});
+  }
+  Matrix array(const std::string& name) const {
+    const auto data = open_data(folder_.path() / name);
+    Matrix values(data->rows(), data->cols());
+    data->read(0, values);
+    return values;
+  }
+  ProgramResult done(const Words& words) const {
+    ProgramResult result = run_program(folder_.path(), words);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  void fails(int code, const Words& words, const Words& parts) const {
+    const ProgramResult result = run_program(folder_.path(), words);
+    EXPECT_EQ(result.code, code) << result.err;
+    for (const std::string& part : parts)
+      EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
+  }
+  Words fit(const std::string& data, const std::string& output, const Words& more) const {
+    Words words{"fit", data, "-o", output, "--latents", "10", "--iterations", "15", "--threads", "1", "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  Model model(const std::string& name) const { return load_model(folder_.path() / name).state.model; }
+
+  Matrix whole_;
+  TempFolder folder_;
+};
+
+TEST_F(GapsCli, NanValueAndMaskAreTheSame) {
+  done(fit("nan.npy", "nan.h5", {"--missing", "nan"}));
+  done(fit("value.npy", "value.h5", {"--missing=-99"}));
+  done(fit("whole.npy", "mask.h5", {"--mask", "mask.npy"}));
+  EXPECT_TRUE(model("nan.h5") == model("value.h5"));
+  EXPECT_TRUE(model("nan.h5") == model("mask.h5"));
+  EXPECT_EQ(load_model(folder_.path() / "nan.h5").options->inference.missing, Missing::nan);
+
+  // The model remembers that values may be missing, and fills them in better than the mean of their column.
+  done({"infer", "nan.h5", "nan.npy", "-o", "codes.npz", "--impute", "filled.npy", "--impute-std", "std.csv",
+        "--quiet"});
+  const Matrix filled = array("filled.npy"), std = array("std.csv");
+  const Vector means = whole_.colwise().mean().transpose();
+  double error = 0, of_mean = 0;
+  for (Index i = 0; i < whole_.size(); ++i) {
+    const double truth = whole_.data()[i];
+    if (i % 3 != 0) {
+      EXPECT_EQ(filled.data()[i], truth);
+      EXPECT_EQ(std.data()[i], 0);
+      continue;
+    }
+    error += std::pow(filled.data()[i] - truth, 2);
+    of_mean += std::pow(means[i % whole_.cols()] - truth, 2);
+    EXPECT_GT(std.data()[i], 0);
+  }
+  EXPECT_LT(error, 0.5 * of_mean);
+
+  done({"infer", "nan.h5", "value.npy", "--missing=-99", "-o", "c.npz", "--impute", "also.npy", "--quiet"});
+  EXPECT_EQ(array("also.npy"), filled);
+  done({"infer", "nan.h5", "nan.npy", "-o", "c.npz", "--impute", "smooth.npy", "--denoise-observed", "--quiet"});
+  EXPECT_NE(array("smooth.npy")(0, 1), filled(0, 1));
+
+  // Learning goes on from a checkpoint, which remembers too.
+  done(fit("nan.npy", "part.h5", {"--missing", "nan", "--iterations", "10"}));
+  done({"fit", "nan.npy", "--resume", "part.h5", "-o", "on.h5", "--iterations", "15", "--threads", "1", "--quiet"});
+  EXPECT_TRUE(model("on.h5") == model("nan.h5"));
+}
+
+TEST_F(GapsCli, RefusalsSayWhatToDo) {
+  fails(1, fit("nan.npy", "m.h5", {}), {"row 0, column 0", "NaN", "missing"});
+  fails(2, fit("nan.npy", "m.h5", {"--missing", "none"}), {"missing is 'none'", "error, nan, or the number"});
+  fails(1, fit("whole.npy", "m.h5", {"--mask", "short.npy"}), {"short.npy", "7 rows", "0 where it is missing"});
+  fails(2, fit("nan.npy", "m.h5", {"--missing", "nan", "--noise", "full"}), {"noise is full", "scalar or diagonal"});
+  done(fit("whole.npy", "whole.h5", {}));
+  fails(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy"}, {"missing is error", "--mask FILE"});
+  fails(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--denoise-observed"}, {"add --impute FILE"});
+}
+
+}  // namespace
+}  // namespace gsc::test
