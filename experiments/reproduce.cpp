@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 const std::vector<std::unique_ptr<Experiment>>& all_experiments() {
   static const std::vector<std::unique_ptr<Experiment>> all = [] {
     std::vector<std::unique_ptr<Experiment>> list;
-    for (const auto make : {posteriors, posterior_mass, selection, consistency, directions, separation,
-                            separation_noisy, table1, cost, house, table2, truncation, scaling, repartitioning, inpainting})
+    for (const auto make :
+         {posteriors, posterior_mass, selection, consistency, directions, separation, separation_noisy, table1, cost,
+          house, table2, truncation, scaling, repartitioning, inpainting})
       list.push_back(make());
     return list;
   }();

@@ -8,6 +8,7 @@ from . import _core, datasets
 from ._base import Posterior
 from ._coding import SpikeSlabCoding
 from ._errors import DataError, GscError, UsageError
+from ._inpainting import HeldOut, Inpainted, inpaint
 from ._pictures import Denoised, NoiseLevel, amari_index, denoise, denoise_options, estimate_sigma, psnr, ssim
 from ._separation import SpikeSlabSeparation
 from .io import load_model, save_model
@@ -17,6 +18,8 @@ __all__ = [
     "DataError",
     "Denoised",
     "GscError",
+    "HeldOut",
+    "Inpainted",
     "NoiseLevel",
     "Posterior",
     "SpikeSlabCoding",
@@ -28,6 +31,7 @@ __all__ = [
     "denoise",
     "denoise_options",
     "estimate_sigma",
+    "inpaint",
     "load_model",
     "psnr",
     "save_model",

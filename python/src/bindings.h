@@ -16,6 +16,7 @@ void bind_fit(nb::module_& module);
 void bind_infer(nb::module_& module);
 void bind_separate(nb::module_& module);
 void bind_denoise(nb::module_& module);
+void bind_inpaint(nb::module_& module);
 void bind_functions(nb::module_& module);
 
 /// Options by name, as texts that set_option() takes.

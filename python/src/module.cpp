@@ -42,5 +42,6 @@ NB_MODULE(_core, module) {
   bind_infer(module);
   bind_separate(module);
   bind_denoise(module);
+  bind_inpaint(module);
   bind_functions(module);
 }

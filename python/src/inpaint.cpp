@@ -1,0 +1,87 @@
+// Inpainting: planes with NaN for what is missing go in, whole ones come out.
+
+#include <gsc/inpaint.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+
+#include "bindings.h"
+#include "interruptible.h"
+#include "pictures.h"
+
+namespace gsc::python {
+namespace {
+
+constexpr std::array kQualities{Quality::fast, Quality::standard, Quality::best};
+
+Quality quality_of(const std::string& text) {
+  for (const Quality quality : kQualities)
+    if (to_string(quality) == text) return quality;
+  throw UsageError("quality is '" + text + "'; choose one of fast, standard, best");
+}
+
+/// `options`: a dictionary of those that are given.
+InpaintOptions inpaint_options(const nb::dict& given) {
+  InpaintOptions options;
+  for (const auto [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "quality")
+      options.quality = quality_of(nb::cast<std::string>(value));
+    else if (name == "patch")
+      options.patch = nb::cast<Index>(value);
+    else if (name == "groups")
+      options.groups = nb::cast<int>(value);
+    else if (name == "sigma")
+      options.noise = nb::cast<double>(value);
+    else if (name == "keep_observed")
+      options.keep_observed = nb::cast<bool>(value);
+    else if (name == "seed")
+      options.seed = nb::cast<std::uint64_t>(value);
+    else if (name == "threads")
+      options.threads = nb::cast<int>(value);
+    else
+      throw UsageError("inpaint has no option '" + name + "'");
+  }
+  options.validate();
+  return options;
+}
+
+nb::dict inpaint_planes(const Planes& planes, const std::string& depth, const nb::dict& given, nb::object callback) {
+  const InpaintOptions options = inpaint_options(given);
+  const Picture damaged = picture_of(planes, depth);
+  Interruptible work;
+  bool enough = false;
+  const auto watch = [&](const InpaintProgress& progress) {
+    if (!callback.is_none())
+      work.in_python([&] {
+        const int yes = PyObject_IsTrue(callback(progress.fraction).ptr());
+        if (yes < 0) throw nb::python_error();
+        enough = yes > 0;
+      });
+    return !enough && !work.stop();
+  };
+  Inpainted inpainted;
+  work.run([&] { inpainted = inpaint(damaged, options, watch); });
+  const HeldOut& held_out = inpainted.held_out;
+  nb::dict told;
+  told["values"] = held_out.values;
+  told["rmse"] = held_out.rmse;
+  told["psnr"] = held_out.psnr;
+  told["coverage"] = held_out.coverage;
+  nb::dict values;
+  values["picture"] = array_of(planes_of(inpainted.picture));
+  values["std"] = array_of(planes_of(inpainted.std));
+  values["sigma"] = inpainted.noise.std;
+  values["kept"] = inpainted.kept;
+  values["held_out"] = told;
+  return values;
+}
+
+}  // namespace
+
+void bind_inpaint(nb::module_& module) {
+  module.def("inpaint", &inpaint_planes, nb::arg("planes"), nb::arg("depth"), nb::arg("options"),
+             nb::arg("callback").none());
+}
+
+}  // namespace gsc::python
