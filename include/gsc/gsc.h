@@ -7,6 +7,7 @@
 #include <gsc/generate.h>
 #include <gsc/inference.h>
 #include <gsc/model.h>
+#include <gsc/missing.h>
 #include <gsc/nonlocal.h>
 #include <gsc/option_list.h>
 #include <gsc/recording.h>
