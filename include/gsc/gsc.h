@@ -6,8 +6,8 @@
 #include <gsc/fit_piece.h>
 #include <gsc/generate.h>
 #include <gsc/inference.h>
-#include <gsc/model.h>
 #include <gsc/missing.h>
+#include <gsc/model.h>
 #include <gsc/nonlocal.h>
 #include <gsc/option_list.h>
 #include <gsc/recording.h>
