@@ -4,7 +4,7 @@
     completion_table.py GSC [ROWS]
 
 GSC is the program. Needs NumPy and scikit-learn. Prints root mean squared errors of the missing values, those that would
-be left if the model were known (the noise is one part of it), and how many of them lie within two of gsc's deviations.
+be left by the mean of the column, and how many of them lie within two of gsc's deviations; the noise is part of them.
 Nobody is told anything but which values are missing; the rank of the SVD and the latents of gsc are chosen by values
 held out from those observed.
 """
@@ -37,7 +37,7 @@ def by_column_mean(gaps):
     return np.where(np.isnan(gaps), np.nanmean(gaps, axis=0), gaps)
 
 
-def by_svd(gaps, rank, rounds=100):
+def by_svd(gaps, rank, rounds=60):
     """Fill, keep so many singular values, fill again."""
     missing = np.isnan(gaps)
     mean = np.nanmean(gaps, axis=0)
@@ -56,8 +56,8 @@ def hold_out(gaps, random):
 
 def by_chosen_svd(gaps, random):
     fewer, held = hold_out(gaps, random)
-    ranks = (1, 2, 3, 4, 6, 8, 12, 16)
-    errors = [error(by_svd(fewer, rank, 30), gaps, held) for rank in ranks]
+    ranks = (1, 2, 4, 8, 12, 16, 20, 24)
+    errors = [error(by_svd(fewer, rank), gaps, held) for rank in ranks]
     rank = ranks[int(np.argmin(errors))]
     return by_svd(gaps, rank), rank
 
@@ -70,14 +70,14 @@ def by_gsc(program, gaps, random):
         def run(data, latents):
             np.save(folder / "data.npy", data)
             learn = [program, "fit", "data.npy", "-o", "m.h5", "--missing", "nan", "--latents", str(latents),
-                     "--restarts", "4", "--iterations", "150", "--quiet"]  # fmt: skip
+                     "--restarts", "2", "--iterations", "80", "--quiet"]  # fmt: skip
             fill = [program, "infer", "m.h5", "data.npy", "-o", "codes.npz", "--impute", "filled.npy", "--impute-std",
                     "std.npy", "--candidates", str(min(latents, 14)), "--max-active", "7", "--quiet"]  # fmt: skip
             for words in (learn, fill):
                 subprocess.run(words, cwd=folder, check=True)
             return np.load(folder / "filled.npy"), np.load(folder / "std.npy")
 
-        sizes = (8, 16, 24, 32)
+        sizes = (8, 16, 24)
         errors = [error(run(fewer, latents)[0], gaps, held) for latents in sizes]
         latents = sizes[int(np.argmin(errors))]
         return *run(gaps, latents), latents

@@ -173,7 +173,7 @@ Rows make_table() {
           .left_out("by the extension; of - by the first bytes"),
       row("transpose", "", both | kCompare, kFiles,
           "exchange rows and columns: the data points are the columns of DATA", &S::transpose),
-      row("missing", "error|nan|VALUE", both, kFiles,
+      row("missing", "error|nan|VALUE", both, kInference,
           "what NaN in DATA is: an error, or a missing value; or the number that stands for missing values",
           &S::missing)
           .as_learned(),

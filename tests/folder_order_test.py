@@ -11,7 +11,7 @@ HEADERS = {
     "math": ["types.h"],
     "data": ["data.h", "arrays.h", "recording.h"],
     "model": ["model.h", "generate.h"],
-    "inference": ["inference.h", "nonlocal.h", "engine.h"],
+    "inference": ["inference.h", "nonlocal.h", "missing.h", "engine.h"],
     "distributed": ["team.h", "mpi.h"],
     "learning": ["fit.h", "fit_piece.h", "restarts.h", "option_list.h", "model_file.h"],
     "cuda": ["cuda.h"],
