@@ -130,8 +130,8 @@ Rows make_table() {
       row("clean", "REF", kDenoise | kCompare, kFiles, "the clean picture, if known: PSNR and SSIM are told", denoise,
           &N::clean)
           .files(kImages),
-      row("keep-noisy", "FILE", kDenoise, kFiles, "with --add-noise: also write the noisy picture, as deep as the output", denoise,
-          &N::keep_noisy)
+      row("keep-noisy", "FILE", kDenoise, kFiles,
+          "with --add-noise: also write the noisy picture, as deep as the output", denoise, &N::keep_noisy)
           .files(kImages),
       row("picture", "IN", kInpaint, kFiles, kDamagedIn, inpaint, &G::picture)
           .argument()
@@ -177,7 +177,8 @@ Rows make_table() {
           "what NaN in DATA is: an error, or a missing value; or the number that stands for missing values",
           &S::missing)
           .as_learned(),
-      row("mask", "FILE", both, kFiles, "a table of the shape of DATA with 0 where a value is missing", &S::mask)
+      row("mask", "FILE", both, kFiles, "a table of the shape of DATA with anything but 0 where a value is missing",
+          &S::mask)
           .files(kTables),
       row("impute", "FILE", kInfer, kFiles,
           "also write DATA with missing values filled in: .npy, .npz, .csv, .tsv, .h5", &S::impute)

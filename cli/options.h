@@ -121,7 +121,7 @@ struct Settings {
   std::optional<StreamFormat> input_format, output_format;
   bool transpose = false;         ///< data points are the columns of `data`
   std::string missing = "error";  ///< error, nan, or a number
-  std::string mask;               ///< a table, 0 where a value of `data` is missing
+  std::string mask;               ///< a table, anything but 0 where a value of `data` is missing
   std::string config;
   std::string metrics;  ///< "-": standard output
   std::string checkpoint;

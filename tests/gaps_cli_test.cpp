@@ -19,11 +19,11 @@ class GapsCli : public ::testing::Test {
   GapsCli() {
     done({"sample", "--generator", "bars", "--latents", "10", "-n", "300", "-o", "whole.npy", "--quiet"});
     whole_ = array("whole.npy");
-    Matrix nan = whole_, value = whole_, mask = Matrix::Ones(whole_.rows(), whole_.cols());
+    Matrix nan = whole_, value = whole_, mask = Matrix::Zero(whole_.rows(), whole_.cols());
     for (Index i = 0; i < whole_.size(); i += 3) {
       nan.data()[i] = std::numeric_limits<double>::quiet_NaN();
       value.data()[i] = -99;
-      mask.data()[i] = 0;
+      mask.data()[i] = 1;
     }
     write_arrays(folder_.path() / "nan.npy", {named("data", nan)});
     write_arrays(folder_.path() / "value.npy", {named("data", value)});
@@ -99,7 +99,8 @@ TEST_F(GapsCli, NanValueAndMaskAreTheSame) {
 TEST_F(GapsCli, RefusalsSayWhatToDo) {
   fails(1, fit("nan.npy", "m.h5", {}), {"row 0, column 0", "NaN", "missing"});
   fails(2, fit("nan.npy", "m.h5", {"--missing", "none"}), {"missing is 'none'", "error, nan, or the number"});
-  fails(1, fit("whole.npy", "m.h5", {"--mask", "short.npy"}), {"short.npy", "7 rows", "0 where it is missing"});
+  fails(1, fit("whole.npy", "m.h5", {"--mask", "short.npy"}),
+        {"short.npy", "7 rows", "anything but 0 where it is missing"});
   fails(2, fit("nan.npy", "m.h5", {"--missing", "nan", "--noise", "full"}), {"noise is full", "scalar or diagonal"});
   done(fit("whole.npy", "whole.h5", {}));
   fails(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy"}, {"missing is error", "--mask FILE"});

@@ -199,7 +199,7 @@ TEST(Gaps, ValuesThatAreMissingCannotMatter) {
   knobs.intercept = true;
   const Model model = random_model(knobs, 41);
   const Matrix complete = random_data(model, 300, 42), gaps = with_gaps(complete, 0.4, 43);
-  const Matrix mask = gaps.unaryExpr([](double value) { return std::isnan(value) ? 0.0 : 1.0; });
+  const Matrix mask = gaps.unaryExpr([](double value) { return std::isnan(value) ? 1.0 : 0.0; });
   const MatrixData mask_table(mask, "mask.npy");
   InferenceOptions options = truncated(6, 3, Selection::conditional);
   options.missing = Missing::nan;
@@ -208,7 +208,7 @@ TEST(Gaps, ValuesThatAreMissingCannotMatter) {
   for (const double under : {1e300, 0.0, -7.5}) {
     Matrix values = complete;
     for (Index i = 0; i < values.size(); ++i)
-      if (mask.data()[i] == 0) values.data()[i] = under != 0 ? under : 1e3 * std::normal_distribution<double>()(random);
+      if (mask.data()[i] != 0) values.data()[i] = under != 0 ? under : 1e3 * std::normal_distribution<double>()(random);
     const MatrixData data(values);
     EXPECT_TRUE(same_bits(expected, e_step(model, MaskedData(data, mask_table), options)));
     if (under == 0) continue;
@@ -220,7 +220,7 @@ TEST(Gaps, NothingMissingIsNoMask) {
   for (const ModelKnobs& knobs : types_with_gaps(6, 9)) {
     SCOPED_TRACE(::testing::Message() << knobs);
     const Model model = random_model(knobs, 51);
-    const MatrixData data(random_data(model, 500, 52)), mask(Matrix::Ones(500, 6));
+    const MatrixData data(random_data(model, 500, 52)), mask(Matrix::Zero(500, 6));
     InferenceOptions options = truncated(5, 3, Selection::conditional, 2);
     const Statistics expected = e_step(model, data, options);
     options.missing = Missing::nan;
@@ -309,8 +309,8 @@ TEST(Gaps, RefusalsSayWhatToDo) {
   values(3, 1) = HUGE_VAL;
   expect_error<Error>([&] { e_step(model, MatrixData(values, "t.npy"), options); },
                       {"t.npy", "row 3, column 1", "infinite"});
-  expect_error<Error>([&] { MaskedData(data, MatrixData(Matrix::Ones(20, 5), "m.npy")); },
-                      {"m.npy", "20 rows and 5 columns", "20 and 4", "0 where it is missing"});
+  expect_error<Error>([&] { MaskedData(data, MatrixData(Matrix::Zero(20, 5), "m.npy")); },
+                      {"m.npy", "20 rows and 5 columns", "20 and 4", "anything but 0 where it is missing"});
 }
 
 class SparseGaps : public ::testing::TestWithParam<ModelKnobs> {};

@@ -11,7 +11,7 @@ MaskedData::MaskedData(const Data& data, const Data& mask) : data_(data), mask_(
     throw Error(mask.name() + ": the mask has " + std::to_string(mask.rows()) + " rows and " +
                 std::to_string(mask.cols()) + " columns, the data " + data.name() + " has " +
                 std::to_string(data.rows()) + " and " + std::to_string(data.cols()) +
-                "; a mask has an entry for every value, 0 where it is missing");
+                "; a mask has an entry for every value, anything but 0 where it is missing");
 }
 
 void MaskedData::read(Index first, Eigen::Ref<Matrix> block) const {
@@ -24,7 +24,7 @@ void MaskedData::read(Index first, Eigen::Ref<Matrix> block) const {
   Matrix mask(block.rows(), block.cols());
   mask_->read(first, mask);
   require_finite(*mask_, first, mask);
-  block = (mask.array() == 0).select(kMissing, block);
+  block = (mask.array() != 0).select(kMissing, block);
 }
 
 }  // namespace gsc
