@@ -97,7 +97,7 @@ TEST_F(Cli, HelpVersionAndSuggestions) {
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--partition", "global", "--alpha", "101"}, {"alpha is 101"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--noise", "ful"}, {"noise is 'ful'", "scalar, diagonal, full"});
   make_bars();
-  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--device", "abacus"}, {"device is 'abacus'", "here are: cpu"});
+  fails(2, {"fit", "bars.npy", "-o", "out.h5", "--device", "abacus"}, {"device is 'abacus'", "here are: auto, cpu"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--seed", "-1"}, {"seed is '-1'", "whole number"});
   EXPECT_EQ(run({}).code, 2);
 }
