@@ -138,11 +138,6 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """What scikit-learn's checks let through."""
         return "allow-nan" if getattr(self, "missing", "error") == "nan" else True
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._finite() == "allow-nan"
-        return tags
-
     def impute(self, X: Any, *, denoise_observed: bool = False, return_std: bool = False) -> Any:
         """Data with its missing values (NaN) filled in; what was observed stays.
 
@@ -326,4 +321,5 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = self._finite() == "allow-nan"
         return tags
