@@ -54,6 +54,7 @@ def fit_piece(
 def infer(
     X: Array, model: Model, options: Mapping[str, str], wanted: set[str], states: int, single: bool
 ) -> dict[str, Any]: ...
+def impute(X: Array, model: Model, options: Mapping[str, str], denoise_observed: bool) -> tuple[Array, Array]: ...
 def separate(
     X: Array,
     options: Mapping[str, str],
