@@ -12,7 +12,8 @@ class MaskedData final : public Data {
  public:
   /// Missing is what has this value.
   MaskedData(const Data& data, double value) : data_(data), value_(value) {}
-  /// Missing is what has anything but 0 in the mask, a table of the same shape (as in masks of pictures). Throws Error if it is of another.
+  /// Missing is what has anything but 0 in the mask, a table of the same shape (as in masks of pictures). Throws Error
+  /// if it is of another.
   MaskedData(const Data& data, const Data& mask);
 
   Index rows() const override { return data_.rows(); }

@@ -60,7 +60,8 @@ class Inpainting {
     begin(some);
     fill(some, 0, honest);
     HeldOut& held_out = result_.held_out;
-    held_out = judge(aside, result_.picture, variance_, plan_.noise_taken, share_missing(), plan_.keep, damaged_.peak());
+    held_out =
+        judge(aside, result_.picture, variance_, plan_.noise_taken, share_missing(), plan_.keep, damaged_.peak());
     put_back(damaged_, plan_.keep, result_.picture);
     fill(damaged_, honest, plan_.rounds.size());
     result_.std = deviations(damaged_, variance_, held_out.scale, plan_.keep);
