@@ -9,6 +9,7 @@
 
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
+#include "tasks/fastica_separation.h"
 #include "tasks/prepared_channels.h"
 #include "tasks/separate_internal.h"
 
@@ -139,6 +140,7 @@ void check_squares(const Matrix& mixture) {
 }  // namespace
 
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
+  if (options.method == SeparateMethod::fastica) return separate_by_fastica(mixture, options, observer);
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
   check_squares(mixture);
@@ -146,7 +148,10 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   const auto samples = static_cast<double>(mixture.cols());
   Separation separation;
   const auto learn = [&](const Prepared& from) {
-    take(fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, observer),
+    std::optional<Model> first;
+    if (options.start_from_fastica)
+      first = fastica_start(from.channels, single.latents, options, observer, separation.fastica);
+    take(fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, observer, first),
          separation);
     return separation.fit.reason != StopReason::interrupted;
   };
