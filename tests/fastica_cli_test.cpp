@@ -71,8 +71,13 @@ TEST_F(FasticaProgram, OptionsArrive) {
 
 TEST_F(FasticaProgram, IsAStartForLearning) {
   write("x.npy", mixing(3) * laplace(3, 500, 2));
-  done({"x.npy", "-o", "a", "--restarts", "2", "--iterations", "20", "--init", "random"});
-  done({"x.npy", "-o", "b", "--restarts", "2", "--iterations", "20", "--init", "fastica", "--nonlinearity", "gauss"});
+  const Words common{"x.npy", "--restarts", "2", "--iterations", "20", "--whiten", "on", "-o"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), common.begin(), common.end());
+    done(more);
+  };
+  with({"a", "--init", "random"});
+  with({"b", "--init", "fastica", "--nonlinearity", "gauss"});
   const Json random = metrics("a/metrics.json"), first = metrics("b/metrics.json");
   EXPECT_NE(random["free_energies"][0], first["free_energies"][0]);
   EXPECT_EQ(random["free_energies"][1], first["free_energies"][1]);

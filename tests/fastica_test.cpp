@@ -277,6 +277,7 @@ TEST(FasticaStart, IsTheFirstOfTheStarts) {
   options.restarts = 3;
   options.fit.iterations = 30;
   options.fit.tolerance = 0;
+  options.whiten = Whiten::on;
   options.start_from_fastica = false;
   const Separation random = separate(mixture, options);
   options.start_from_fastica = true;
@@ -292,6 +293,22 @@ TEST(FasticaStart, IsTheFirstOfTheStarts) {
   EXPECT_EQ(alone.free_energies[0], mixed.free_energies[0]);
   EXPECT_GT(alone.fit.state.history[5].free_energy, random.fit.state.history[5].free_energy);
   EXPECT_LT(amari_index(alone.mixing, A), 0.1);
+}
+
+TEST(FasticaStart, NotWhereMostIsNoise) {
+  Random random(4);
+  std::normal_distribution<double> normal;
+  Matrix mixture = mixing(3) * laplace(3, 2000, 1);
+  for (double& value : mixture.reshaped()) value += 4 * normal(random);
+  SeparateOptions options;
+  options.restarts = 2;
+  options.fit.iterations = 100;
+  const Separation found = separate(mixture, options);
+  EXPECT_FALSE(found.whitened);
+  EXPECT_FALSE(found.fastica);
+  options.start_from_fastica = false;
+  options.whiten = Whiten::off;
+  EXPECT_EQ(separate(mixture, options).mixing, found.mixing);
 }
 
 TEST(FasticaStart, NotWithMoreSourcesThanChannels) {

@@ -13,6 +13,7 @@ struct Restarts {
   FitResult best;
   int winner = 0;                     ///< the start it is of, from 0; its seed is options.seed + winner
   std::vector<double> free_energies;  ///< of all starts; NaN of one that failed or was never begun
+  std::vector<double> noise_stds;     ///< likewise, as learned
 };
 
 /// The best of several starts with the seeds options.seed, options.seed + 1, ..., by its free energy. They run side by

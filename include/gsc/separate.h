@@ -52,7 +52,7 @@ struct SeparateOptions {
   /// directions are kept, the strongest.
   Whiten whiten = Whiten::automatic;
   /// The first of the starts is from what FastICA finds instead of random numbers, unless there are more latents than
-  /// channels.
+  /// channels, or mostly noise (then whiten automatic seeks a second time, from random starts alone).
   bool start_from_fastica = true;
   /// With method fastica, which also reads latents, seed and threads of `fit`; and for start_from_fastica.
   FasticaOptions fastica;

@@ -88,15 +88,15 @@ Bytes outcome_of(const Start& start) {
   } catch (const Error& error) {
     message = error.what();
   }
-  const double free_energy = start.has_row() ? start.result.last().free_energy : 0;
-  return (Packer() << start.has_row() << free_energy << start.result.reason << message).take();
+  const IterationReport row = start.has_row() ? start.result.last() : IterationReport();
+  return (Packer() << start.has_row() << row.free_energy << row.noise_std << start.result.reason << message).take();
 }
 
 void take_outcome(const Bytes& bytes, Start& start) {
   Unpacker unpacker(bytes);
   const bool has_row = unpacker.next<bool>();
   IterationReport row;
-  unpacker >> row.free_energy >> start.result.reason;
+  unpacker >> row.free_energy >> row.noise_std >> start.result.reason;
   if (has_row) start.result.state.history.assign(1, row);
   const auto message = unpacker.next<std::string>();
   if (!message.empty()) start.error = std::make_exception_ptr(Error(message));
@@ -171,9 +171,11 @@ Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, O
   std::vector<Start> starts = rows_are_shared ? one_by_one(data, options, restarts, first, shared)
                                               : side_by_side(data, options, restarts, first, shared);
   Restarts result;
-  for (const Start& start : starts)
-    result.free_energies.push_back(start.has_row() ? start.result.last().free_energy
-                                                   : std::numeric_limits<double>::quiet_NaN());
+  for (const Start& start : starts) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    result.free_energies.push_back(start.has_row() ? start.result.last().free_energy : kNone);
+    result.noise_stds.push_back(start.has_row() ? start.result.last().noise_std : kNone);
+  }
   const auto best = best_of(starts);
   if (best == starts.end()) {
     for (const Start& start : starts)
