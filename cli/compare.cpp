@@ -51,6 +51,14 @@ void check_outputs(const Settings& settings) {
       check_not_input(output, input);
 }
 
+std::string timed_text(const FitState& state, const FitOptions& options) {
+  double seconds = 0;
+  for (const IterationReport& row : state.history) seconds += row.seconds;
+  const IterationReport& now = state.history.back();
+  return fmt::format("iteration {}, {:.1f} s  {} {:.9g}", now.iteration, seconds,
+                     objective_text(options.inference.method), now.free_energy);
+}
+
 /// Shows each iteration behind the method's name, and stops on Ctrl-C. What `plan` gives is said when learning begins.
 class CompareProgress final : public CompareObserver {
  public:
@@ -61,8 +69,9 @@ class CompareProgress final : public CompareObserver {
     catch_interrupts();
   }
   void on_iteration(const MethodRun& run, const FitState& state) override {
-    progress_.show(
-        fmt::format("{}: {}", to_string(run.method()), iteration_text(state, run.options, progress_.live())));
+    progress_.show(fmt::format("{}: {}", to_string(run.method()),
+                               run.options.iterations < kEndless ? iteration_text(state, run.options, progress_.live())
+                                                                 : timed_text(state, run.options)));
   }
   void on_denoising(const MethodRun& run, bool judging) override {
     progress_.show(fmt::format("{}: {}", to_string(run.method()),
@@ -125,7 +134,7 @@ Compared on_table(const CommandLine& line, Settings& settings, const std::vector
   Compared result;
   result.data_points = data->rows();
   result.dimensions = data->cols();
-  result.comparison = compare_on_table(*data, common, methods, truth, watch);
+  result.comparison = compare_on_table(*data, common, methods, truth, watch, settings.compare.seconds);
   return result;
 }
 
@@ -146,7 +155,8 @@ Compared on_picture(Settings& settings, const std::vector<Method>& methods, Prog
   };
   CompareProgress watch(plan, progress);
   result.comparison = naming_file(asked.picture, [&] {
-    return compare_on_picture(noisy, result.picture->clean, asked.options, methods, settings.compare.curve, watch);
+    return compare_on_picture(noisy, result.picture->clean, asked.options, methods,
+                              settings.compare.curve || settings.compare.seconds > 0, watch, settings.compare.seconds);
   });
   return result;
 }
@@ -160,6 +170,10 @@ int run_compare(const CommandLine& line) {
   check_kind(line, picture);
   check_truth_options(line);
   check_outputs(settings);
+  if (line.given("seconds") && !(settings.compare.seconds > 0))
+    throw UsageError("seconds is 0; give each method some time, or leave it out for equal iterations");
+  if (line.given("seconds") && !line.given("iterations"))
+    settings.fit.iterations = kEndless, settings.denoise.options.iterations = kEndless;
 
   ProgressLine progress("compare", settings.quiet);
   const auto start = Clock::now();

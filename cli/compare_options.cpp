@@ -61,7 +61,7 @@ Json compare_options_json(const Settings& settings, bool picture) {
   for (const auto& [key, value] : all.items()) {
     std::string name = key;
     std::replace(name.begin(), name.end(), '_', '-');
-    if (has(kCompare, name)) json[key] = value;
+    if (has(kCompare, name)) json[key] = key == "iterations" && value == kEndless ? Json() : value;
   }
   return json;
 }

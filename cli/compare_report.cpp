@@ -18,19 +18,59 @@
 namespace gsc::cli {
 namespace {
 
-constexpr const char* kNote =
-    "Free energies are lower bounds of the log-likelihood; exact is the log-likelihood itself. That of factored also "
-    "pays "
-    "for its prior on the basis, unless --basis-prior is none.";
-
 std::string name_of(const MethodRun& run) { return std::string(to_string(run.method())); }
+std::string objective_of(const MethodRun& run) { return std::string(objective_text(run.method())); }
+
+/// What methods make better, each once.
+std::vector<std::string> objectives_of(const Comparison& comparison) {
+  std::vector<std::string> texts;
+  for (const MethodRun& run : comparison.runs)
+    if (std::find(texts.begin(), texts.end(), objective_of(run)) == texts.end()) texts.push_back(objective_of(run));
+  return texts;
+}
+
+/// What the values of the objectives are, and that those of different kinds are no measure of who is better.
+std::string objective_note(const Comparison& comparison) {
+  std::string note;
+  if (std::any_of(comparison.runs.begin(), comparison.runs.end(),
+                  [](const MethodRun& run) { return spike_and_slab(run.method()); }))
+    note =
+        "Free energies are lower bounds of the log-likelihood; exact is the log-likelihood itself. That of factored "
+        "also pays for its prior on the basis, unless --basis-prior is none.";
+  if (!comparison.same_objective())
+    note += fmt::format("{}Methods make different things better ({}), whose values say nothing about who is better.",
+                        note.empty() ? "" : " ", fmt::join(objectives_of(comparison), ", "));
+  return note;
+}
 
 std::string seconds_text(double seconds) {
   return fmt::format("{:.{}f} s", seconds, seconds < 1 ? 3 : seconds < 100 ? 2 : 0);
 }
 
-std::string measure_name(Measure measure) {
-  return measure == Measure::psnr ? "PSNR" : measure == Measure::amari ? "Amari index" : "free energy";
+std::string measure_name(const Comparison& comparison) {
+  return comparison.measure == Measure::psnr    ? "PSNR"
+         : comparison.measure == Measure::amari ? "Amari index"
+                                                : objective_of(comparison.runs.front());
+}
+
+/// Whether there is something by which methods can be told better or worse.
+bool is_a_race(const Comparison& comparison) {
+  return comparison.measure != Measure::free_energy || comparison.same_objective();
+}
+
+/// How models of earlier iterations were judged, where there was no time for all of the picture.
+std::string judging_note(const Comparison& comparison) {
+  if (std::none_of(comparison.runs.begin(), comparison.runs.end(),
+                   [](const MethodRun& run) { return run.judged_part < 1; }))
+    return "";
+  std::vector<std::string> parts;
+  for (const MethodRun& run : comparison.runs)
+    parts.push_back(fmt::format("{} {:.0f} %", name_of(run), 100 * run.judged_part));
+  return fmt::format(
+      " Judging may take {:.0f} % of the time of learning, so up to six models of earlier iterations were judged, in "
+      "the "
+      "middle of the picture ({}), as the PSNR there plus what the last model has more on the whole.",
+      100 * kMostJudging, fmt::join(parts, ", "));
 }
 
 /// The first row is the header.
@@ -42,7 +82,12 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
   };
   using Run = const MethodRun&;
   column("method", [](Run run) { return name_of(run); });
-  column("free energy", [](Run run) { return fmt::format("{:.9g}", run.fit.last().free_energy); });
+  if (comparison.same_objective())
+    column(objective_of(comparison.runs.front()).c_str(),
+           [](Run run) { return fmt::format("{:.9g}", run.fit.last().free_energy); });
+  else
+    column("objective",
+           [](Run run) { return fmt::format("{} {:.9g}", objective_of(run), run.fit.last().free_energy); });
   if (comparison.measure == Measure::psnr) {
     column("PSNR", [](Run run) { return fmt::format("{:.2f} dB", run.score->psnr); });
     column("SSIM", [](Run run) { return run.score->ssim ? fmt::format("{:.3f}", *run.score->ssim) : "-"; });
@@ -56,7 +101,7 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
   column("iterations", [](Run run) { return fmt::format("{}", run.fit.last().iteration); });
   column("learning", [](Run run) { return seconds_text(run.curve.back().seconds); });
   if (comparison.patch > 0) column("inference", [](Run run) { return seconds_text(*run.seconds_inferring); });
-  if (!comparison.judged_on_the_way) return rows;
+  if (!comparison.judged_on_the_way || !is_a_race(comparison)) return rows;
   column(comparison.runs.size() > 2 ? "as good as the others after" : "as good as the other after", [](Run run) {
     return !run.race.target ? "-" : run.race.seconds ? seconds_text(*run.race.seconds) : "never";
   });
@@ -66,26 +111,30 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
 std::string race_note(const Comparison& comparison) {
   if (!comparison.judged_on_the_way)
     return "Which method is as good as the other sooner: --curve judges models of earlier iterations, too.";
+  if (!is_a_race(comparison)) return "Who is better is not known: give the truth (--clean, --add-noise or --truth).";
   const bool many = comparison.runs.size() > 2;
-  return fmt::format("As good as {} after: learning time until the {} is as good as {}{}.",
-                     many ? "the others" : "the other", measure_name(comparison.measure),
+  return fmt::format("As good as {} after: learning time until the {} is as good as {}{}.{}",
+                     many ? "the others" : "the other", measure_name(comparison),
                      many ? "the best with which another method ends" : "that with which the other ends",
                      comparison.measure == Measure::free_energy
                          ? ""
-                         : "; it is looked at after 0, 1, 2, 3, 5, 7, 10, 14, 20, ... iterations");
+                         : "; it is looked at after 0, 1, 2, 3, 5, 7, 10, 14, 20, ... iterations",
+                     judging_note(comparison));
 }
 
 Json method_json(const Comparison& comparison, const MethodRun& run) {
   const IterationReport& last = run.fit.last();
   const InferenceOptions& inference = run.options.inference;
   const bool truncated = inference.method == Method::truncated;
+  const std::string objective(objective_name(run.method()));
   Json json{{"method", name_of(run)},
             {"latents", run.options.latents},
             {"candidates", truncated ? Json(inference.candidates) : Json()},
             {"max_active", truncated ? Json(inference.max_active) : Json()},
             {"iterations", last.iteration},
-            {"stop_reason", to_string(run.fit.reason)},
-            {"free_energy", last.free_energy},
+            {"stop_reason", run.out_of_time ? "time" : to_string(run.fit.reason)},
+            {"objective", objective_name(run.method())},
+            {objective, last.free_energy},
             {"noise_std", last.noise_std},
             {"mean_active", last.mean_active},
             {"latents_in_use", last.latents_in_use},
@@ -96,28 +145,33 @@ Json method_json(const Comparison& comparison, const MethodRun& run) {
   }
   if (comparison.measure == Measure::amari) json["amari"] = value_json(run.curve.back().quality);
   json["seconds_learning"] = run.curve.back().seconds;
-  if (run.seconds_inferring) json["seconds_inferring"] = *run.seconds_inferring;
+  if (run.seconds_inferring) {
+    json["seconds_inferring"] = *run.seconds_inferring;
+    json["seconds_judging"] = run.seconds_judging;
+    json["judged_part"] = run.judged_part;
+  }
   json["best_of_others"] = value_json(run.race.target);
   json["seconds_to_reach_others"] = value_json(run.race.seconds);
   json["curve"] = Json::array();
   for (const CurvePoint& point : run.curve)
     json["curve"].push_back({{"iteration", point.iteration},
                              {"seconds", point.seconds},
-                             {"free_energy", point.free_energy},
+                             {objective, point.free_energy},
                              {"quality", value_json(point.quality)}});
   return json;
 }
 
-/// One line per method.
-Chart chart_of(const Comparison& comparison, Measure measure, bool against_time) {
+/// One line per method; of objectives those methods that have the one that is called `label`.
+Chart chart_of(const Comparison& comparison, Measure measure, const std::string& label, bool against_time) {
   Chart chart;
   chart.x_label = against_time ? "seconds" : "iteration";
-  chart.y_label = measure_name(measure);
+  chart.y_label = label;
   chart.title = fmt::format("{} against {}", chart.y_label, chart.x_label);
   chart.title.front() = static_cast<char>(std::toupper(chart.title.front()));
   chart.log_x = against_time;
   std::vector<double> values;
   for (const MethodRun& run : comparison.runs) {
+    if (measure == Measure::free_energy && objective_of(run) != label) continue;
     Chart::Series series{name_of(run), {}, {}};
     for (const CurvePoint& point : run.curve) {
       const std::optional<double> value = value_of(point, measure);
@@ -128,16 +182,17 @@ Chart chart_of(const Comparison& comparison, Measure measure, bool against_time)
     values.insert(values.end(), series.y.begin(), series.y.end());
     chart.series.push_back(std::move(series));
   }
-  if (measure == Measure::free_energy) chart.y_from = readable_from(values);
+  if (measure == Measure::free_energy && label == objective_text(Method::exact)) chart.y_from = readable_from(values);
   return chart;
 }
 
 void add_curves(Report& report, const Comparison& comparison) {
   std::vector<Chart> charts;
   if (comparison.measure != Measure::free_energy && comparison.judged_on_the_way)
-    charts.push_back(chart_of(comparison, comparison.measure, true));
-  charts.push_back(chart_of(comparison, Measure::free_energy, true));
-  charts.push_back(chart_of(comparison, Measure::free_energy, false));
+    charts.push_back(chart_of(comparison, comparison.measure, measure_name(comparison), true));
+  for (const std::string& objective : objectives_of(comparison))
+    for (const bool against_time : {true, false})
+      charts.push_back(chart_of(comparison, Measure::free_energy, objective, against_time));
   report.add_heading("Learning");
   report.add_charts(charts);
 }
@@ -171,7 +226,7 @@ std::string comparison_text(const Comparison& comparison) {
     for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
     text += '\n';
   }
-  return text + wrapped(race_note(comparison), 0) + wrapped(kNote, 0);
+  return text + wrapped(race_note(comparison), 0) + wrapped(objective_note(comparison), 0);
 }
 
 Json comparison_json(const Settings& settings, const Compared& compared) {
@@ -181,7 +236,8 @@ Json comparison_json(const Settings& settings, const Compared& compared) {
             {"input", settings.compare.input},
             {"seed", settings.fit.seed},
             {"threads", thread_count(settings.fit.inference.threads)},
-            {"seconds", compared.seconds}};
+            {"seconds", compared.seconds},
+            {"seconds_each", comparison.seconds > 0 ? Json(comparison.seconds) : Json()}};
   if (compared.picture) {
     json["height"] = compared.picture->noisy.height();
     json["width"] = compared.picture->noisy.width();
@@ -213,7 +269,7 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
   const std::vector<std::string> header = std::move(rows.front());
   rows.erase(rows.begin());
   report.add_table(header, rows);
-  report.add_text(fmt::format("{}\n\n{}", race_note(comparison), kNote));
+  report.add_text(fmt::format("{}\n\n{}", race_note(comparison), objective_note(comparison)));
   add_curves(report, comparison);
   if (compared.picture) add_pictures(report, comparison, *compared.picture);
   for (const MethodRun& run : comparison.runs) {

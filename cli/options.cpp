@@ -6,13 +6,14 @@
 
 #include "compare_options.h"
 #include "option_row.h"
+#include "separate_method.h"
 
 namespace gsc::cli {
 namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
-                     *kFastica = "FastICA", *kWrite = "What to write", *kRun = "Run";
+                     *kFastica = "FastICA", *kDictionary = "Dictionaries", *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
 constexpr const char *kTables = "npy npz csv tsv mat set h5",
@@ -51,8 +52,7 @@ Rows make_table() {
       "where the denoised picture goes: " +
       pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", " or ") +
       "; or a folder, made if missing, for files named as the pictures";
-  static const std::string kSeparateMethods =
-      all_words<Method>("|") + "|" + std::string(to_string(SeparateMethod::fastica));
+  static const std::string kSeparateMethods = separate_methods("|");
   using S = Settings;
   using P = SeparateSettings;
   using V = FactoredOptions;
@@ -247,16 +247,26 @@ Rows make_table() {
           .left_out("by --quality"),
       listed("max-active", kDenoise, kInference, denoise, chosen, &O::max_active).left_out("by --quality"),
       row("methods", "M,M", kCompare, kInference,
-          fmt::format("two or three of {} (exact: up to {} latents)", all_words<Method>(), kMaxExactLatents), compare,
+          fmt::format("two or more of {} (exact: up to {} latents)", all_words<Method>(), kMaxExactLatents), compare,
           &C::methods),
+      row("seconds", "S", kCompare, kLearning,
+          "equal time: each method learns for S seconds, however many iterations that is (at most --iterations, if "
+          "given)",
+          compare, &C::seconds)
+          .left_out("equal iterations"),
       row("curve", "", kCompare, kWrite,
-          "of a picture whose clean version is known: also judge models of earlier iterations, to tell who is as good "
-          "as the other sooner",
+          "of a picture whose clean version is known: also judge models of earlier iterations, in a tenth of the time "
+          "of "
+          "learning, to tell who is as good as the other sooner; --seconds does it, too",
           compare, &C::curve),
       listed("selection", kDenoise, kInference, denoise, chosen, &O::selection),
       listed("precision", kDenoise, kInference, denoise, chosen, &O::precision),
       listed("method", kDenoise, kInference, denoise, chosen, &O::method),
       listed("max-active", kSeparate, kInference).left_out("all candidates"),
+      row("sigma", "S", kFit, kModel,
+          "standard deviation of the noise, if it is known: then it is not learned; ksvd must be told", &S::fit,
+          &FitOptions::known_noise)
+          .left_out("learned; ksvd: estimated"),
       listed("selection", both, kInference).as_learned(),
       listed("method", both, kInference).as_learned(),
       row("method", kSeparateMethods, kSeparate, kInference,
@@ -302,6 +312,10 @@ Rows make_table() {
       row("decorrelation", "", kSeparate, kFastica,
           "how directions are kept apart: all alike, or each from those found before it", separate, &P::fastica,
           &FasticaOptions::decorrelation),
+
+      listed("error-gain", both, kDictionary).as_learned(),
+      listed("atoms-per-point", both, kDictionary).as_learned(),
+      listed("atom-update", kFit, kDictionary),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,

@@ -106,6 +106,7 @@ struct CompareSettings {
   std::string methods = "truncated,factored";
   std::string truth;   ///< the basis that generated the table
   bool curve = false;  ///< of a picture: also judge the models of earlier iterations
+  double seconds = 0;  ///< for each method to learn; 0: iterations count
 };
 
 /// What only gsc reproduce has.

@@ -33,8 +33,9 @@ bool of_model(const Option& option) {
 }
 
 Method parse_method(const std::string& word) {
-  if (const std::optional<Method> method = find_word<Method>(word)) return *method;
-  throw UsageError(fmt::format("method is '{}'; choose one of {}, {}", word, all_words<Method>(), kFastica));
+  const std::optional<Method> method = find_word<Method>(word);
+  if (method && spike_and_slab(*method)) return *method;
+  throw UsageError(fmt::format("method is '{}'; choose one of {}", word, separate_methods(", ")));
 }
 
 Matrix read_mixing(const std::string& file) {
@@ -81,6 +82,13 @@ void set_fastica(const CommandLine& line, Settings& settings, Index channels, Se
 }
 
 }  // namespace
+
+std::string separate_methods(std::string_view separator) {
+  std::string words;
+  for (const Method method : kValues<Method>)
+    if (spike_and_slab(method)) words.append(to_string(method)).append(separator);
+  return words + std::string(to_string(SeparateMethod::fastica));
+}
 
 void check_method_options(const CommandLine& line, const SeparateSettings& asked) {
   const bool fastica = is_fastica(asked);

@@ -9,6 +9,9 @@
 
 namespace gsc::cli {
 
+/// The words of --method: those that learn the model, and fastica.
+std::string separate_methods(std::string_view separator);
+
 /// Throws UsageError naming the first option that is given and that the method does not have.
 void check_method_options(const CommandLine& line, const SeparateSettings& asked);
 

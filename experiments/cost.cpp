@@ -88,8 +88,9 @@ class Cost final : public Experiment {
     options.models = 1;
     options.validate();
     const double noise = estimate_noise(noisy);
-    const DenoisingCourse course = denoise_with_curve(
-        noisy, clean, plan_denoising(noisy, options, {.std = noise}).models.front(), noise, with_curve);
+    const DenoisingCourse course =
+        denoise_with_curve(noisy, clean, plan_denoising(noisy, options, {.std = noise}).models.front(), noise,
+                           {.judge_on_the_way = with_curve});
     Json result{{"psnr", psnr(clean, course.denoised.picture, clean.peak())},
                 {"seconds", course.denoised.learned[0].fit.seconds}};
     for (const CurvePoint& point : course.curve)

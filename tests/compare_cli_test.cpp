@@ -119,6 +119,49 @@ TEST_F(CompareProgram, TwoMethodsOnAPicture) {
   EXPECT_EQ(Json::parse(alone.out)["psnr"], json["methods"][1]["psnr"]);
 }
 
+TEST_F(CompareProgram, EqualTimes) {
+  draw("clean.png");
+  const ProgramResult result = run({"clean.png", "--add-noise", "25", "--latents", "16", "--seconds", "0.3", "-o",
+                                    "o.json", "--report", "page.html"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(read_file(file("o.json")));
+  EXPECT_EQ(json["seconds_each"], 0.3);
+  EXPECT_TRUE(json["options"]["iterations"].is_null());
+  for (const Json& method : json["methods"]) {
+    EXPECT_EQ(method["stop_reason"], "time");
+    EXPECT_LE(method["seconds_learning"], 0.6);
+    EXPECT_GE(method["iterations"], 1);
+    EXPECT_TRUE(method.contains("seconds_judging"));
+    EXPECT_EQ(method["curve"].back()["quality"], method["psnr"]);
+  }
+  EXPECT_NE(read_file(file("page.html")).find("PSNR against seconds"), std::string::npos);
+  make_table();
+  const ProgramResult both =
+      run({"mix.npz:data", "--latents", "4", "--seconds", "1000", "--iterations", "3", "-o", "t.json"});
+  ASSERT_EQ(both.code, 0) << both.err;
+  for (const Json& method : Json::parse(read_file(file("t.json")))["methods"]) EXPECT_EQ(method["iterations"], 3);
+}
+
+TEST_F(CompareProgram, ObjectivesUnderTheirOwnNames) {
+  make_table();
+  const ProgramResult result = run({"mix.npz:data", "--latents", "4", "--methods", "exact,ksvd", "--iterations", "3",
+                                    "-o", "o.json", "--report", "page.html"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(read_file(file("o.json")));
+  const Json &exact = json["methods"][0], &ksvd = json["methods"][1];
+  EXPECT_EQ(exact["objective"], "free_energy");
+  EXPECT_TRUE(exact.contains("free_energy"));
+  EXPECT_FALSE(ksvd.contains("free_energy"));
+  EXPECT_EQ(ksvd["objective"], "squared_error");
+  EXPECT_EQ(ksvd["curve"].back()["squared_error"], ksvd["squared_error"]);
+  EXPECT_TRUE(ksvd["best_of_others"].is_null());
+  for (const char* text :
+       {"squared error", "free energy", "say nothing about who is better", "Who is better is not known"})
+    EXPECT_NE(result.out.find(text), std::string::npos) << text << "\n" << result.out;
+  EXPECT_EQ(result.out.find("as good as the other after"), std::string::npos) << result.out;
+  EXPECT_NE(read_file(file("page.html")).find("Squared error against seconds"), std::string::npos);
+}
+
 TEST_F(CompareProgram, ModelsOnTheWayAreJudgedOnlyIfAskedFor) {
   draw("clean.png", 24);
   const ProgramResult result = run({"clean.png", "--add-noise", "25", "--latents", "8", "--iterations", "4", "-o",
@@ -171,6 +214,7 @@ TEST_F(CompareProgram, BadInput) {
       {{data, "--quality", "fast"}, 2, "quality is for pictures, but mix.npz:data is none"},
       {{data, "--clean", "good.png"}, 2, "clean is for pictures"},
       {{data, "--curve"}, 2, "curve is for pictures"},
+      {{data, "--seconds", "0"}, 2, "seconds is 0; give each method some time"},
       {{"good.png", "--tolerance", "0"}, 2, "tolerance is for tables of numbers, but good.png is a picture"},
       {{"good.png", "--truth", data}, 2, "truth is for tables"},
       {{"good.png", "--add-noise", "5", "--clean", "good.png"}, 2, "exclude each other"},

@@ -87,6 +87,34 @@ TEST_F(Compare, WhatOneMethodCannotDoIsRefusedBeforeAnyWork) {
   EXPECT_EQ(counter.rows, 0);
 }
 
+TEST_F(Compare, WhatIsNotTheSameIsNotRanked) {
+  Counter counter;
+  options_.known_noise = 0;
+  const std::vector<Method> methods = {Method::exact, Method::ksvd};
+  const Comparison without = compare_on_table(data_, options_, methods, {}, counter);
+  EXPECT_FALSE(without.same_objective());
+  for (const MethodRun& run : without.runs) {
+    EXPECT_FALSE(run.race.target);
+    EXPECT_FALSE(run.race.seconds);
+  }
+  Counter again;
+  const Comparison with = compare_on_table(data_, options_, methods, mixing(3), again);
+  EXPECT_EQ(with.runs[0].race.target, with.runs[1].curve.back().quality) << "a quality is the same for all";
+}
+
+TEST_F(Compare, EqualTimes) {
+  options_.iterations = 1 << 24;
+  Counter counter;
+  const Comparison comparison =
+      compare_on_table(data_, options_, {Method::exact, Method::factored}, mixing(3), counter, 0.1);
+  for (const MethodRun& run : comparison.runs) {
+    EXPECT_TRUE(run.out_of_time);
+    EXPECT_LE(run.curve.back().seconds, 0.2);
+    EXPECT_GT(run.curve.size(), 2u);
+    EXPECT_TRUE(run.curve.back().quality);
+  }
+}
+
 TEST_F(Compare, OnAPictureOnlyTheEndIsJudgedUnlessAskedFor) {
   const Picture noisy = add_noise(picture_, 20, false, 1);
   const std::vector<Method> methods = {Method::truncated, Method::factored};

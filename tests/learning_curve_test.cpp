@@ -80,6 +80,101 @@ TEST(LearningCurve, ModelsOnTheWayAreThoseOfShorterRuns) {
   for (std::size_t i = 1; i < curve.size(); ++i) EXPECT_GT(curve[i].seconds, curve[i - 1].seconds);
 }
 
+TEST(LearningCurve, WhereLessIsBetter) {
+  const LearningCurve slow = curve({9, 5, 3, 2}, {{}, {}, {}, {}}), fast = curve({4, 3}, {{}, {}});
+  const std::vector<Race> races = race_to_the_least({slow, fast});
+  EXPECT_EQ(races[0].target, 3.0);
+  EXPECT_EQ(races[0].seconds, 1.5);
+  EXPECT_EQ(races[1].target, 2.0);
+  EXPECT_FALSE(races[1].seconds);
+}
+
+/// Tells when rows came, and may stop.
+class Rows final : public Observer {
+ public:
+  explicit Rows(int stop_after = 1 << 30) : stop_after_(stop_after) {}
+  void on_iteration(const FitState&) override { ++rows_; }
+  bool stop_requested() override { return rows_ >= stop_after_; }
+
+ private:
+  int stop_after_, rows_ = 0;
+};
+
+TEST(LearningCurve, TimeEndsLearningAtACompleteIteration) {
+  Random random(2);
+  const MatrixData data(superposition(mixing_matrix(4, 0.2, random), Coefficients::laplace, 0.3, 400, random));
+  FitOptions options;
+  options.latents = 4;
+  options.iterations = 1 << 24;
+  options.tolerance = 0;
+  options.inference.threads = 1;
+  const FitCourse course = fit_with_curve(data, options, {}, nullptr, {.seconds = 0.1});
+  EXPECT_TRUE(course.out_of_time);
+  EXPECT_EQ(course.fit.reason, StopReason::iterations);
+  EXPECT_LE(course.curve.back().seconds, 0.2);
+  // What it has is what so many iterations give.
+  options.iterations = course.fit.last().iteration;
+  EXPECT_EQ(fit(data, options).model().W, course.fit.model().W);
+  // However little time there is, one iteration is done.
+  options.iterations = 1 << 24;
+  EXPECT_GE(fit_with_curve(data, options, {}, nullptr, {.seconds = 1e-9}).fit.last().iteration, 1);
+  // All iterations done in time, or stopped by the one who watches: not out of time.
+  options.iterations = 2;
+  EXPECT_FALSE(fit_with_curve(data, options, {}, nullptr, {.seconds = 1e6}).out_of_time);
+  options.iterations = 1 << 24;
+  Rows stop(3);
+  const FitCourse stopped = fit_with_curve(data, options, {}, &stop, {.seconds = 1e6});
+  EXPECT_FALSE(stopped.out_of_time);
+  EXPECT_EQ(stopped.fit.reason, StopReason::interrupted);
+}
+
+TEST(LearningCurve, JudgingKeepsToItsTime) {
+  const Picture clean = checks(90, 100), noisy = add_noise(clean, 20, false, 1);
+  DenoiseOptions options;
+  options.latents = 12;
+  options.iterations = 30;
+  options.models = 1;
+  options.noise = NoiseSource::learned;
+  options.batch = 0;
+  options.nonlocal = options.groups = 0;
+  const double noise = estimate_noise(noisy);
+  const ModelPlan plan = plan_denoising(noisy, options, {.std = noise}).models.front();
+  const auto judged = [](const LearningCurve& curve) {
+    return std::count_if(curve.begin(), curve.end(), [](const CurvePoint& point) { return point.quality.has_value(); });
+  };
+  const DenoisingCourse all = denoise_with_curve(noisy, clean, plan, noise, {.judge_on_the_way = true});
+  EXPECT_EQ(all.judged_part, 1);
+  EXPECT_EQ(judged(all.curve), 11);  // 0, 1, 2, 3, 5, 7, 10, 14, 20, 28 and the last
+  // With next to no time: few, on the smallest part there is, four patches on a side.
+  const DenoisingCourse few =
+      denoise_with_curve(noisy, clean, plan, noise, {.judge_on_the_way = true, .most_judging = 1e-9});
+  EXPECT_EQ(judged(few.curve), 7);
+  EXPECT_NEAR(few.judged_part, 16.0 * static_cast<double>(plan.patch * plan.patch) / (90 * 100), 1e-12);
+  EXPECT_LT(few.seconds_judging, all.seconds_judging);
+  EXPECT_EQ(few.curve.back().quality, all.curve.back().quality);
+  // A part tells about the whole: a model that is much better is so on the part as well.
+  EXPECT_TRUE(few.curve[28].quality);
+  EXPECT_NEAR(*few.curve[28].quality, *all.curve[28].quality, 0.5);
+}
+
+TEST(LearningCurve, TimeEndsThatOfPictures) {
+  const Picture clean = checks(24, 30), noisy = add_noise(clean, 20, false, 1);
+  DenoiseOptions options;
+  options.latents = 12;
+  options.iterations = 1 << 24;
+  options.models = 1;
+  options.noise = NoiseSource::learned;
+  options.batch = 0;
+  options.nonlocal = options.groups = 0;
+  const double noise = estimate_noise(noisy);
+  const ModelPlan plan = plan_denoising(noisy, options, {.std = noise}).models.front();
+  const DenoisingCourse course = denoise_with_curve(noisy, clean, plan, noise, {.seconds = 0.1});
+  EXPECT_TRUE(course.out_of_time);
+  EXPECT_EQ(course.curve.back().quality, psnr(clean, course.denoised.picture, 255));
+  options.iterations = course.curve.back().iteration;
+  EXPECT_EQ(denoise(noisy, options).picture.channels[0], course.denoised.picture.channels[0]);
+}
+
 TEST(LearningCurve, PicturesOnTheWayAreThoseOfShorterRuns) {
   const Picture clean = checks(24, 30), noisy = add_noise(clean, 20, false, 1);
   DenoiseOptions options;
@@ -94,7 +189,7 @@ TEST(LearningCurve, PicturesOnTheWayAreThoseOfShorterRuns) {
   for (const Method method : {Method::truncated, Method::factored}) {
     options.method = method;
     options.iterations = 4;
-    const DenoisingCourse course = denoise_with_curve(noisy, clean, plan(options), noise, true);
+    const DenoisingCourse course = denoise_with_curve(noisy, clean, plan(options), noise, {.judge_on_the_way = true});
     EXPECT_EQ(course.denoised.picture.channels[0], denoise(noisy, options).picture.channels[0]);
     for (const int iterations : {0, 3, 4}) {
       options.iterations = iterations;
@@ -102,8 +197,8 @@ TEST(LearningCurve, PicturesOnTheWayAreThoseOfShorterRuns) {
                 psnr(clean, denoise(noisy, options).picture, 255));
     }
   }
-  EXPECT_FALSE(denoise_with_curve(noisy, {}, plan(options), noise, true).curve.back().quality);
-  const LearningCurve at_the_end = denoise_with_curve(noisy, clean, plan(options), noise, false).curve;
+  EXPECT_FALSE(denoise_with_curve(noisy, {}, plan(options), noise, {.judge_on_the_way = true}).curve.back().quality);
+  const LearningCurve at_the_end = denoise_with_curve(noisy, clean, plan(options), noise, {}).curve;
   EXPECT_TRUE(at_the_end.back().quality);
   EXPECT_EQ(std::count_if(at_the_end.begin(), at_the_end.end(), [](const CurvePoint& point) { return point.quality; }),
             1);

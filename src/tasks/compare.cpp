@@ -1,6 +1,9 @@
 #include "tasks/compare.h"
 
 #include <gsc/metrics.h>
+#include <gsc/option_list.h>
+
+#include <algorithm>
 
 #include "tasks/denoise_plan.h"
 
@@ -30,10 +33,14 @@ Judge amari_judge(const std::optional<Matrix>& truth) {
   };
 }
 
+/// By quality all against all; by their objectives nobody, unless they have the same one.
 void let_them_race(Comparison& comparison) {
+  const bool by_objective = comparison.measure == Measure::free_energy;
+  if (by_objective && !comparison.same_objective()) return;
   std::vector<LearningCurve> curves;
   for (const MethodRun& run : comparison.runs) curves.push_back(run.curve);
-  const std::vector<Race> races = race(curves, comparison.measure);
+  const bool least = by_objective && minimised(comparison.runs.front().method());
+  const std::vector<Race> races = least ? race_to_the_least(curves) : race(curves, comparison.measure);
   for (std::size_t i = 0; i < races.size(); ++i) {
     comparison.runs[i].race = races[i];
     if (!comparison.judged_on_the_way) comparison.runs[i].race.seconds.reset();
@@ -42,31 +49,40 @@ void let_them_race(Comparison& comparison) {
 
 }  // namespace
 
+bool Comparison::same_objective() const {
+  return std::all_of(runs.begin(), runs.end(), [&](const MethodRun& run) {
+    return objective_name(run.method()) == objective_name(runs.front().method());
+  });
+}
+
 Comparison compare_on_table(const Data& data, const FitOptions& options, const std::vector<Method>& methods,
-                            const std::optional<Matrix>& truth, CompareObserver& observer) {
+                            const std::optional<Matrix>& truth, CompareObserver& observer, double seconds) {
   Comparison result;
+  result.seconds = seconds;
   result.measure = truth ? Measure::amari : Measure::free_energy;
   for (const Method method : methods) {
     MethodRun& run = result.runs.emplace_back();
-    run.options = options;
-    run.options.inference.method = method;
+    run.options = options_for(options, method);
     run.options.validate();
   }
   observer.on_plan(result);
   for (MethodRun& run : result.runs) {
     MethodObserver watch(run, observer);
-    FitCourse course = fit_with_curve(data, run.options, amari_judge(truth), &watch);
+    FitCourse course = fit_with_curve(data, run.options, amari_judge(truth), &watch, {.seconds = seconds});
     if (course.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
     run.fit = std::move(course.fit);
     run.curve = std::move(course.curve);
+    run.out_of_time = course.out_of_time;
   }
   let_them_race(result);
   return result;
 }
 
 Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>& clean, const DenoiseOptions& options,
-                              const std::vector<Method>& methods, bool judge_on_the_way, CompareObserver& observer) {
+                              const std::vector<Method>& methods, bool judge_on_the_way, CompareObserver& observer,
+                              double seconds) {
   Comparison result;
+  result.seconds = seconds;
   result.measure = clean ? Measure::psnr : Measure::free_energy;
   result.judged_on_the_way = judge_on_the_way || !clean;
   const double noise = estimate_noise(noisy);
@@ -76,7 +92,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     of_method.method = method;
     of_method.models = 1;
     // On equal terms: what all methods can do.
-    of_method.noise = NoiseSource::learned;
+    of_method.noise = needs_noise_level(method) ? NoiseSource::measured : NoiseSource::learned;
     of_method.batch = 0;
     of_method.nonlocal = of_method.groups = 0;
     of_method.validate();
@@ -94,9 +110,14 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
         observer.on_denoising(run, now.model >= now.models);
       return !observer.stop_requested();
     };
-    DenoisingCourse course = denoise_with_curve(noisy, clean, plans[i], noise, judge_on_the_way, watch);
+    DenoisingCourse course = denoise_with_curve(
+        noisy, clean, plans[i], noise,
+        {.judge_on_the_way = judge_on_the_way, .most_judging = kMostJudging, .seconds = seconds}, watch);
     run.fit = std::move(course.denoised.learned.front().fit);
     run.curve = std::move(course.curve);
+    run.out_of_time = course.out_of_time;
+    run.seconds_judging = course.seconds_judging;
+    run.judged_part = course.judged_part;
     run.picture = std::move(course.denoised.picture);
     run.seconds_inferring = course.denoised.learned.front().seconds_inferring;
     if (clean) run.score = score_of(*clean, noisy, run.picture);

@@ -17,12 +17,14 @@ struct MethodRun {
   FitOptions options;
   FitResult fit;
   LearningCurve curve;
-  Race race;  ///< against the other methods
+  Race race;                 ///< against the other methods
+  bool out_of_time = false;  ///< what ended learning; else fit.reason
 
   // Of a picture only.
   Picture picture;  ///< denoised
   std::optional<double> seconds_inferring;
   std::optional<PictureScore> score;
+  double seconds_judging = 0, judged_part = 1;  ///< of models of earlier iterations (learning_curve.h)
 
   Method method() const { return options.inference.method; }
 };
@@ -31,8 +33,15 @@ struct Comparison {
   Measure measure = Measure::free_energy;
   bool judged_on_the_way = true;  ///< else the quality is known at the end only, and nobody knows who was sooner
   std::vector<MethodRun> runs;
-  Index patch = 0;  ///< pixels on a side of a basis function of a picture
+  Index patch = 0;     ///< pixels on a side of a basis function of a picture
+  double seconds = 0;  ///< for each method to learn; 0: as many iterations for each
+
+  /// Whether all methods make the same thing better, so that their values of it can be compared.
+  bool same_objective() const;
 };
+
+/// Of the seconds of learning what judging models of earlier iterations of a picture may take.
+inline constexpr double kMostJudging = 0.1;
 
 /// Watches. Every method may be left alone.
 class CompareObserver {
@@ -48,13 +57,16 @@ class CompareObserver {
 };
 
 /// On a table. `truth`: the square basis that generated the data; methods are then judged by the Amari index, which
-/// costs next to nothing, so all along. Throws UsageError before any work if one of the methods cannot do it.
+/// costs next to nothing, so all along. `seconds`: for each method to learn, where that ends before its iterations do.
+/// Throws UsageError before any work if one of the methods cannot do it.
 Comparison compare_on_table(const Data& data, const FitOptions& options, const std::vector<Method>& methods,
-                            const std::optional<Matrix>& truth, CompareObserver& observer);
+                            const std::optional<Matrix>& truth, CompareObserver& observer, double seconds = 0);
 
-/// On a picture, one model per method; judged by the PSNR if `clean` is known. Each model on the way that is judged
-/// costs an inference of the whole picture, so that is done only if asked for (`judge_on_the_way`).
+/// On a picture, one model per method; judged by the PSNR if `clean` is known. Models on the way are judged only if
+/// asked for (`judge_on_the_way`), in at most kMostJudging of the time of learning. Methods that must be told the noise
+/// are told what is measured; the others learn it.
 Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>& clean, const DenoiseOptions& options,
-                              const std::vector<Method>& methods, bool judge_on_the_way, CompareObserver& observer);
+                              const std::vector<Method>& methods, bool judge_on_the_way, CompareObserver& observer,
+                              double seconds = 0);
 
 }  // namespace gsc

@@ -24,8 +24,14 @@ using Clock = std::chrono::steady_clock;
 /// Passes what fit() reports on to the caller, as a share of the whole work.
 class LearningProgress final : public Observer {
  public:
-  LearningProgress(const DenoiseObserver& observer, DenoiseProgress base, double share, int iterations)
-      : observer_(observer), base_(base), share_(share), last_(base.fraction), iterations_(iterations) {}
+  LearningProgress(const DenoiseObserver& observer, const std::function<bool()>& out_of_time, DenoiseProgress base,
+                   double share, int iterations)
+      : observer_(observer),
+        out_of_time_(out_of_time),
+        base_(base),
+        share_(share),
+        last_(base.fraction),
+        iterations_(iterations) {}
   void on_iteration(const FitState& state) override {
     if (!observer_) return;
     DenoiseProgress now = base_;
@@ -36,15 +42,20 @@ class LearningProgress final : public Observer {
   }
   /// Within a pass, too: one over a large picture takes seconds.
   bool stop_requested() override {
-    if (stop_ || !observer_) return stop_;
-    DenoiseProgress now = base_;
-    now.fraction = last_;
-    now.asking = true;
-    return stop_ = !observer_(now);
+    if (!stop_ && observer_) {
+      DenoiseProgress now = base_;
+      now.fraction = last_;
+      now.asking = true;
+      stop_ = !observer_(now);
+    }
+    return stop_ || (out_of_time_ && out_of_time_());
   }
+  /// By the caller, and not by the clock.
+  bool stopped() const { return stop_; }
 
  private:
   const DenoiseObserver& observer_;
+  const std::function<bool()>& out_of_time_;
   DenoiseProgress base_;
   double share_, last_;
   int iterations_;
@@ -123,9 +134,10 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   const auto go_on = [&](double done) { return work.report(done); };
   for (const ModelPlan& model : plan.models) {
     work.begin(model.learning_seconds);
-    LearningProgress watch(observer, work.now, work.part(), model.fit.iterations);
+    LearningProgress watch(observer, plan.out_of_time, work.now, work.part(), model.fit.iterations);
     Denoised::Learned learned{model.patch, model.patch_mean, model.fit, learn(noisy, model, plan.noise.std, watch), 0};
-    if (learned.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
+    if (watch.stopped()) throw Interrupted("interrupted while learning");
+    if (learned.fit.reason == StopReason::interrupted) learned.fit.reason = StopReason::iterations;  // out of time
     work.begin(model.inferring_seconds);
     const auto start = Clock::now();
     Reconstruction part = reconstruct(noisy, learned.fit.model(), model, go_on);
