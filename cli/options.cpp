@@ -250,9 +250,9 @@ Rows make_table() {
       listed("method", kDenoise, kInference, denoise, chosen, &O::method),
       listed("max-active", kSeparate, kInference).left_out("all candidates"),
       row("sigma", "S", kFit, kModel,
-          "standard deviation of the noise, if it is known: then it is not learned; ksvd must be told", &S::fit,
+          "standard deviation of the noise, if it is known: then it is not learned; dictionaries must be told", &S::fit,
           &FitOptions::known_noise)
-          .left_out("learned; ksvd: estimated"),
+          .left_out("learned; dictionaries: estimated"),
       listed("selection", both, kInference).as_learned(),
       listed("method", both, kInference).as_learned(),
       listed("method", kSeparate, kInference)
@@ -286,9 +286,12 @@ Rows make_table() {
       listed("sweep-order", kFit | kSeparate, kFactored),
       listed("sweep-order", kDenoise, kFactored, denoise, chosen, &O::factored, &V::order),
 
+      listed("coding", both, kDictionary).as_learned(),
+      listed("lambda", both, kDictionary).as_learned(),
       listed("error-gain", both, kDictionary).as_learned(),
       listed("atoms-per-point", both, kDictionary).as_learned(),
       listed("atom-update", kFit, kDictionary),
+      listed("decay", kFit, kDictionary),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,

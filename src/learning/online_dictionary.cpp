@@ -24,9 +24,7 @@ double online_decay(double t, Index batch) {
 OnlineDictionary::OnlineDictionary(Matrix atoms)
     : atoms_(std::move(atoms)),
       A_(Matrix::Zero(atoms_.rows(), atoms_.rows())),
-      B_(Matrix::Zero(atoms_.rows(), atoms_.cols())) {
-  for (auto atom : atoms_.rowwise()) atom /= std::max(1.0, atom.norm());
-}
+      B_(Matrix::Zero(atoms_.rows(), atoms_.cols())) {}
 
 void OnlineDictionary::add(const Matrix& points, const Eigen::SparseMatrix<double>& codes, double decay) {
   assert(points.rows() == codes.cols() && codes.rows() == atoms_.rows());

@@ -26,7 +26,7 @@ double online_decay(double t, Index batch);
 
 class OnlineDictionary {
  public:
-  /// `atoms`: H x D, one a row; those longer than 1 are made unit.
+  /// `atoms`: H x D, one a row, of norm 1 or less.
   explicit OnlineDictionary(Matrix atoms);
 
   /// Adds a batch: `points` rows of D, `codes` H x points.
