@@ -21,7 +21,7 @@ struct Code {
   std::vector<int> latents;    ///< ascending
   std::vector<double> values;  ///< their coefficients
   double squared_error = 0;    ///< over the observed entries
-  double penalty = 0;          ///< lambda |a|_1, of the lasso
+  double penalty = 0;          ///< lambda |a|_1, of the lasso; |a|_1 where its error is given
 };
 
 /// Codes one block of data points after the other, with work space of its own: one for each thread.

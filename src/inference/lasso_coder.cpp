@@ -111,8 +111,9 @@ class LassoCoder final : public Coder {
       length += std::abs(found.value(i));
       explained += found.value(i) * correlations[found.atom(i)];
     }
-    code.penalty = count > 0 ? search_.lambda(wanted) * length : 0;
-    code.squared_error = std::max(power - explained - code.penalty, 0.0);
+    const double penalty = count > 0 ? search_.lambda(wanted) * length : 0;
+    code.penalty = lasso_->error_per_entry > 0 ? length : penalty;
+    code.squared_error = std::max(power - explained - penalty, 0.0);
   }
 
   std::shared_ptr<const Lasso> lasso_;

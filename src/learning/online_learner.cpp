@@ -17,9 +17,9 @@ constexpr Index kBatchesBetweenLooks = 16, kBatchesToLearn = 4;
 /// What the passes so far are worth.
 class Tally {
  public:
-  explicit Tally(Index latents) : moments_(latents) {}
+  Tally(Index latents, Coding coding) : bounded_(coding == Coding::bounded), moments_(latents) {}
   void add(const Coded& coded) {
-    objective_ += coded.squared_error.sum() / 2 + coded.penalty.sum();
+    objective_ += coded.penalty.sum() + (bounded_ ? 0 : coded.squared_error.sum() / 2);
     moments_.add(coded.codes);
   }
   Evaluation evaluation(const Rescues& rescues) const {
@@ -29,6 +29,7 @@ class Tally {
   const CodeMoments& moments() const { return moments_; }
 
  private:
+  bool bounded_;  // the error is given, and the codes are as small as can be
   double objective_ = 0;
   CodeMoments moments_;
 };
@@ -125,7 +126,7 @@ Evaluation OnlineLearner::begin(int row) {
   const std::vector<Index> rows = order(row);
   Batch batch;
   code(std::span(rows).first(static_cast<std::size_t>(batch_)), model_, batch);
-  Tally tally(model_.latents());
+  Tally tally(model_.latents(), options_.inference.coding.coding);
   tally.add(batch.coded);
   if (row == 0) tally.moments().describe(model_);
   return tally.evaluation({});
@@ -137,7 +138,7 @@ Evaluation OnlineLearner::iterate(int row) {
   const Index batches = std::max<Index>(1, total / batch_);
   OnlineDictionary next = dictionary_;
   Model model = model_;
-  Tally tally(model.latents());
+  Tally tally(model.latents(), options_.inference.coding.coding);
   Rescues rescues;
   Batch batch;
   double seen = batches_seen_;

@@ -5,7 +5,7 @@
 //
 // The objective of a row, a mean over data points,
 //
-//   1/2 |x - D a|^2 + lambda |a|_1        (with orthogonal matching pursuit the first part alone)
+//   lasso: 1/2 |x - D a|^2 + lambda |a|_1        bounded: |a|_1        omp: 1/2 |x - D a|^2
 //
 // is an estimate: each batch's under the dictionary of its time.
 //
