@@ -259,9 +259,9 @@ Rows make_table() {
       listed("method", kDenoise, kInference, denoise, chosen, &O::method),
       listed("max-active", kSeparate, kInference).left_out("all candidates"),
       row("sigma", "S", kFit, kModel,
-          "standard deviation of the noise, if it is known: then it is not learned; ksvd must be told", &S::fit,
+          "standard deviation of the noise, if it is known: then it is not learned; dictionaries must be told", &S::fit,
           &FitOptions::known_noise)
-          .left_out("learned; ksvd: estimated"),
+          .left_out("learned; dictionaries: estimated"),
       listed("selection", both, kInference).as_learned(),
       listed("method", both, kInference).as_learned(),
       row("method", kSeparateMethods, kSeparate, kInference,
@@ -308,12 +308,15 @@ Rows make_table() {
           "how directions are kept apart: all alike, or each from those found before it", separate, &P::fastica,
           &FasticaOptions::decorrelation),
 
+      listed("coding", both, kDictionary).as_learned(),
+      listed("lambda", both, kDictionary).as_learned(),
       listed("error-gain", both, kDictionary).as_learned(),
       listed("atoms-per-point", both, kDictionary).as_learned(),
       listed("atom-update", kFit, kDictionary),
       listed("error-gain", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::error_gain),
       listed("atoms-per-point", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::atoms_per_point),
       listed("atom-update", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::atom_update),
+      listed("decay", kFit, kDictionary),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,

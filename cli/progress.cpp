@@ -97,6 +97,10 @@ std::string posterior_text(const InferenceOptions& options) {
       return options.coding.atoms_per_point > 0
                  ? fmt::format("K-SVD, {} atoms each", options.coding.atoms_per_point)
                  : fmt::format("K-SVD, explained to {:g} times the noise", options.coding.error_gain);
+    case Method::online:
+      return fmt::format("online dictionary, coding {}", to_string(options.coding.coding));
+    case Method::feature_sign:
+      return "dictionary by feature-sign search";
   }
   return "";
 }

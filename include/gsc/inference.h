@@ -16,7 +16,7 @@ namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Selection { singleton, conditional };
-enum class Method { truncated, exact, factored, ksvd };
+enum class Method { truncated, exact, factored, ksvd, online, feature_sign };
 enum class Precision { double_precision, single_precision };
 enum class Missing { error, nan };
 
@@ -30,8 +30,8 @@ inline constexpr Index kUsualCandidates = 10, kUsualMaxActive = 5;
 
 struct InferenceOptions {
   /// truncated: the posterior on the states of the candidates. exact: on all states. factored: the latents taken as
-  /// independent given the data, for any number of them at once. ksvd: sparse codes of a dictionary, no posterior
-  /// (docs/methods.md).
+  /// independent given the data, for any number of them at once. ksvd, online, feature_sign: sparse codes of a
+  /// dictionary, no posterior (docs/methods.md).
   Method method = Method::truncated;
   Index candidates = 0;  ///< H': latents per data point that may be active together; 0: 10, or all if there are fewer
   Index max_active = 0;  ///< gamma: most active latents in one state; 0: 5, or all candidates if there are fewer;

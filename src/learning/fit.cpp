@@ -119,6 +119,12 @@ void note_unobserved(const DataSummary& summary, Observer* observer) {
                     " stays as it was at the start");
 }
 
+/// Whether codes hang on the noise level; those of a lasso with its lambda do not.
+bool codes_by_noise(const InferenceOptions& options) {
+  return options.method != Method::feature_sign &&
+         !(options.method == Method::online && options.coding.coding == Coding::lasso);
+}
+
 /// The noise level of methods that must be told it: known, else that of the model to start from, else an estimate.
 Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions& options,
                  const std::optional<Model>& start, Observer* observer) {
@@ -197,7 +203,8 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   note_level(summary, options, observer);
   note_unobserved(summary, observer);
   std::optional<Noise> told;
-  if (needs_noise_level(options.inference.method)) told = told_noise(data, summary, options, start, observer);
+  if (needs_noise_level(options.inference.method))
+    told = told_noise(data, summary, options, start, codes_by_noise(options.inference) ? observer : nullptr);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();
   beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);

@@ -48,6 +48,15 @@ void for_each_dictionary_option(Options& options, const Visit& visit) {
          .help = "an atom and its coefficients: the best approximation of what the others leave, or a step towards it",
          .methods = kOfKsvd},
         options.atom_update);
+  visit({.name = "decay",
+         .value = "B",
+         .help = "what is left after each batch of the sums that the dictionary is learned from; 1: all; 0: less of "
+                 "early ones, as its authors have it",
+         .smallest = 0,
+         .largest = 1,
+         .remedy = "it must lie between 0 and 1",
+         .methods = kOfOnline},
+        options.decay);
 }
 
 /// Calls visit(OptionInfo, field) for each option. Two fields are none: inference.mean_products, which fit() sets, and
@@ -97,11 +106,12 @@ void for_each_option(Options& options, const Visit& visit) {
         options.iterations);
   visit({.name = "batch",
          .value = "N",
-         .help = "stepwise EM: new parameters after every N data points in shuffled order; 0: after all of them",
+         .help = "stepwise EM: new parameters after every N data points in shuffled order; 0: after all of them; "
+                 "online: a dictionary after every N, 0: 512",
          .smallest = 0,
          .largest = 1e15,
          .remedy = "give how many data points a batch has, or 0 for full EM",
-         .methods = kOfSpikeAndSlab},
+         .methods = kOfSpikeAndSlab | kOfOnline},
         options.batch);
   visit({.name = "polish",
          .value = "K",

@@ -4,7 +4,9 @@
 
 #include "learning/em_learner.h"
 #include "learning/factored_learner.h"
+#include "learning/feature_sign_learner.h"
 #include "learning/ksvd_learner.h"
+#include "learning/online_learner.h"
 
 namespace gsc {
 
@@ -14,6 +16,10 @@ std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, B
       return std::make_unique<FactoredLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::ksvd:
       return std::make_unique<KsvdLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::online:
+      return std::make_unique<OnlineLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::feature_sign:
+      return std::make_unique<FeatureSignLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::truncated:
     case Method::exact:
       break;
@@ -27,6 +33,10 @@ void check_method(const FitOptions& options) {
       return FactoredLearner::check(options);
     case Method::ksvd:
       return KsvdLearner::check(options);
+    case Method::online:
+      return OnlineLearner::check(options);
+    case Method::feature_sign:
+      return FeatureSignLearner::check(options);
     case Method::truncated:
     case Method::exact:
       return EmLearner::check(options);

@@ -8,30 +8,16 @@
 #include "inference/statistics_fields.h"
 #include "learning/known_noise.h"
 #include "learning/m_step_parts.h"
+#include "learning/row_order.h"
 
 namespace gsc {
 namespace {
-
-/// Rows that are read together where single rows are slow to come by; a batch has several such runs.
-constexpr Index kRun = 256, kRunsPerBatch = 4;
 
 /// running = keep running + weight fresh. Rescued pivots are not part of it.
 void blend(Statistics& running, double keep, const Statistics& fresh, double weight) {
   for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric) {
     if constexpr (!std::is_integral_v<Field>) running.*member = keep * running.*member + weight * fresh.*member;
   });
-}
-
-/// 0, 1, 2, ... with runs of neighbours shuffled.
-std::vector<Index> shuffled(Index rows, Index run, Random& random) {
-  std::vector<Index> starts;
-  for (Index first = 0; first < rows; first += run) starts.push_back(first);
-  std::shuffle(starts.begin(), starts.end(), random);
-  std::vector<Index> order;
-  order.reserve(static_cast<std::size_t>(rows));
-  for (const Index first : starts)
-    for (Index row = first; row < std::min(first + run, rows); ++row) order.push_back(row);
-  return order;
 }
 
 }  // namespace
@@ -53,9 +39,7 @@ void Stepwise::shuffle(int row) {
   const auto rank = static_cast<std::uint64_t>(share_.team().rank());
   std::seed_seq seed{options_.seed & 0xffffffffU, options_.seed >> 32U, static_cast<std::uint64_t>(row), rank};
   Random random(seed);
-  const Data& rows = share_.rows();
-  const Index run = rows.random_access() ? 1 : std::clamp<Index>(options_.batch / kRunsPerBatch, 1, kRun);
-  order_ = shuffled(rows.rows(), run, random);
+  order_ = shuffled_rows(share_.rows(), options_.batch, random);
 }
 
 std::span<const Index> Stepwise::batch_rows(Index batch) const {
