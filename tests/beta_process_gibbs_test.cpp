@@ -113,19 +113,27 @@ TEST(BetaProcessGibbs, CodesAreThoseOfEnumeration) {
   }
 }
 
-TEST(BetaProcessGibbs, MeansGivenTheSpikesAreThoseOfTheLinearSystem) {
-  // With pi near 1 the only state is all on, whose mean is that of a Gaussian.
+TEST(BetaProcessGibbs, MomentsGivenTheSpikesAreThoseOfTheLinearSystem) {
+  // With pi near 1 the only state is all on, whose posterior is Gaussian.
   BetaProcessParameters theta = random_parameters(5, 3, 4);
   theta.logit_pi.setConstant(40);
+  const CodeModel model(theta.W, theta.logit_pi, Vector::Constant(3, theta.slab_precision), theta.noise_precision);
+  CodeSampler sampler(model);
+  const Vector code = Vector::Ones(3);
   Random random(4);
-  const MatrixData data(normal_matrix(50, 5, random));
-  GibbsChain chain(data, {}, theta);
-  std::vector<Vector> means(50);
-  chain.watch([&](Index n, const CodeSampler::Means& m) { means[static_cast<std::size_t>(n)] = m.values; });
-  chain.draw_codes(1);
-  for (Index n = 0; n < 50; ++n) {
-    const ByStates exact(theta, data.values().row(n).transpose());
-    EXPECT_LT((means[static_cast<std::size_t>(n)] - exact.mean).norm(), 1e-10);
+  for (int i = 0; i < 10; ++i) {
+    Vector y = normal_matrix(5, 1, random), seen = Vector::Ones(5);
+    const auto expect = [&](const double* observed, const ByStates& exact) {
+      sampler.forget_moments();
+      const CodeSampler::Moments& moments = sampler.moments(y.data(), observed, code.data());
+      EXPECT_LT((moments.mean - exact.mean).norm(), 1e-10);
+      EXPECT_LT((moments.variance + moments.mean.cwiseAbs2() - exact.square).norm(), 1e-10);
+    };
+    expect(nullptr, ByStates(theta, y));
+    seen[i % 5] = y[i % 5] = 0;
+    Vector with_gap = y;
+    with_gap[i % 5] = kNaN;
+    expect(seen.data(), ByStates(theta, with_gap));
   }
 }
 

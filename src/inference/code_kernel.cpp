@@ -61,23 +61,25 @@ void CodeThresholds(size_t count, double* uniforms, const double* offset, const 
       });
 }
 
-void CodePrecisions(size_t count, const double* own, const double* logit_pi, double slab, double noise,
+void CodePrecisions(size_t count, const double* own, const double* logit_pi, const double* slab, double noise,
                     double* precision, double* offset) {
   const D d;
-  const V g_s = hn::Set(d, slab), g_e = hn::Set(d, noise), half = hn::Set(d, 0.5);
-  const auto precision_of = [&](V own_part) HWY_ATTR { return hn::MulAdd(g_e, own_part, g_s); };
-  const auto offset_of = [&](V v, V logit) HWY_ATTR { return hn::MulAdd(half, hn::Log(d, hn::Div(g_s, v)), logit); };
+  const V g_e = hn::Set(d, noise), half = hn::Set(d, 0.5);
+  const auto offset_of = [&](V g_s, V v, V logit) HWY_ATTR {
+    return hn::MulAdd(half, hn::Log(d, hn::Div(g_s, v)), logit);
+  };
   ForVectors(
       count,
       [&](size_t i) HWY_ATTR {
-        const V v = precision_of(hn::LoadU(d, own + i));
+        const V g_s = hn::LoadU(d, slab + i), v = hn::MulAdd(g_e, hn::LoadU(d, own + i), g_s);
         hn::StoreU(v, d, precision + i);
-        hn::StoreU(offset_of(v, hn::LoadU(d, logit_pi + i)), d, offset + i);
+        hn::StoreU(offset_of(g_s, v, hn::LoadU(d, logit_pi + i)), d, offset + i);
       },
       [&](size_t i, size_t lanes) HWY_ATTR {
-        const V v = precision_of(LoadPart(own + i, lanes));
+        const V g_s = hn::IfThenElse(hn::FirstN(d, lanes), LoadPart(slab + i, lanes), hn::Set(d, 1.0));
+        const V v = hn::MulAdd(g_e, LoadPart(own + i, lanes), g_s);
         StorePart(v, precision + i, lanes);
-        StorePart(offset_of(v, LoadPart(logit_pi + i, lanes)), offset + i, lanes);
+        StorePart(offset_of(g_s, v, LoadPart(logit_pi + i, lanes)), offset + i, lanes);
       });
 }
 
@@ -146,7 +148,7 @@ void code_thresholds(std::size_t count, double* uniforms, const double* offset, 
   HWY_DYNAMIC_DISPATCH(CodeThresholds)(count, uniforms, offset, precision, noise_precision, thresholds);
 }
 
-void code_precisions(std::size_t count, const double* own, const double* logit_pi, double slab, double noise,
+void code_precisions(std::size_t count, const double* own, const double* logit_pi, const double* slab, double noise,
                      double* precision, double* offset) {
   HWY_DYNAMIC_DISPATCH(CodePrecisions)(count, own, logit_pi, slab, noise, precision, offset);
 }

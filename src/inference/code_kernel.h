@@ -11,7 +11,7 @@ void code_thresholds(std::size_t count, double* uniforms, const double* offset, 
                      double noise_precision, double* thresholds);
 
 /// The precisions v = slab + noise * own and offsets logit_pi + 1/2 log(slab / v) of a data point with missing values.
-void code_precisions(std::size_t count, const double* own, const double* logit_pi, double slab, double noise,
+void code_precisions(std::size_t count, const double* own, const double* logit_pi, const double* slab, double noise,
                      double* precision, double* offset);
 
 /// The first latent from `begin` on that is on or that is switched on: code != 0 or (c + code own)^2 > t; `count` if

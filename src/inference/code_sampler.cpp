@@ -13,19 +13,19 @@ std::size_t size(Index count) { return static_cast<std::size_t>(count); }
 
 }  // namespace
 
-CodeModel::CodeModel(const Matrix& basis, const Vector& logits, double slab, double noise)
+CodeModel::CodeModel(const Matrix& basis, const Vector& logits, const Vector& slab, double noise)
     : dimensions(basis.rows()),
       latents(basis.cols()),
-      slab_precision(slab),
       noise_precision(noise),
+      slab_precision(slab),
       W(basis),
       Wt(basis.transpose()),
       squares(basis.cwiseAbs2()),
       gram(product(Wt, basis)),
       logit_pi(logits),
       own(gram.diagonal()),
-      precision((slab + noise * own.array()).matrix()),
-      offset((logits.array() + 0.5 * (slab / precision.array()).log()).matrix()) {}
+      precision(slab + noise * own),
+      offset((logits.array() + 0.5 * (slab.array() / precision.array()).log()).matrix()) {}
 
 CodeSampler::CodeSampler(const CodeModel& model)
     : model_(model),
@@ -70,7 +70,7 @@ void CodeSampler::sweep_masked(const double* observed, const double* own, double
   for (std::size_t h = 0; h < H; ++h)
     if (code[h] != 0) move(h, code[h]);
   draw_uniforms(random);
-  code_precisions(H, own, model_.logit_pi.data(), model_.slab_precision, model_.noise_precision, precision_.data(),
+  code_precisions(H, own, model_.logit_pi.data(), model_.slab_precision.data(), model_.noise_precision, precision_.data(),
                   thresholds_.data());
   code_thresholds(H, uniforms_.data(), thresholds_.data(), precision_.data(), model_.noise_precision,
                   thresholds_.data());
@@ -83,19 +83,39 @@ void CodeSampler::sweep_masked(const double* observed, const double* own, double
   }
 }
 
-const CodeSampler::Means& CodeSampler::means(const double* projection, const double* code) {
-  means_.latents.clear();
+/// On the latents that are on, <a> = J^-1 g_e W'y with J = diag(g) + g_e W'W, and the variances are the diagonal of J^-1.
+const CodeSampler::Moments& CodeSampler::moments(const double* y, const double* observed, const double* code) {
+  on_.clear();
   for (Index h = 0; h < model_.latents; ++h)
-    if (code[h] != 0) means_.latents.push_back(h);
-  // (g_s I + g_e G) a = g_e W'y on the latents that are on.
-  const auto& on = means_.latents;
-  Matrix J = model_.noise_precision * model_.gram(on, on);
-  J.diagonal().array() += model_.slab_precision;
-  means_.values.resize(static_cast<Index>(on.size()));
-  for (std::size_t i = 0; i < on.size(); ++i)
-    means_.values[static_cast<Index>(i)] = model_.noise_precision * projection[on[i]];
-  if (!on.empty()) J.llt().solveInPlace(means_.values);
-  return means_;
+    if (code[h] != 0) on_.push_back(h);
+  if (known_ && on_ == moments_.latents) return moments_;
+  known_ = true;
+  moments_.latents = on_;
+  const auto K = static_cast<Index>(on_.size());
+  const std::size_t D = size(model_.dimensions);
+  moments_.mean.resize(K);
+  moments_.variance.resize(K);
+  if (K == 0) return moments_;
+  Matrix J(K, K);
+  for (Index i = 0; i < K; ++i) {
+    const Index h = on_[size(i)];
+    const double* w = &model_.Wt(h, 0);
+    moments_.mean[i] = model_.noise_precision * dot(D, w, y);
+    for (Index j = 0; j <= i; ++j) {
+      const Index k = on_[size(j)];
+      double product = model_.gram(h, k);
+      if (observed != nullptr) {
+        product = 0;
+        for (Index d = 0; d < model_.dimensions; ++d) product += observed[d] * w[d] * model_.Wt(k, d);
+      }
+      J(i, j) = J(j, i) = model_.noise_precision * product;
+    }
+    J(i, i) += model_.slab_precision[h];
+  }
+  const Eigen::LLT<Matrix> factor(J);
+  factor.solveInPlace(moments_.mean);
+  moments_.variance = factor.solve(Matrix::Identity(K, K)).diagonal();
+  return moments_;
 }
 
 }  // namespace gsc

@@ -1,17 +1,17 @@
 #pragma once
 // Gibbs draws of the code of a data point: y = W a + e, with a spike at zero and a slab in the prior of every a_h,
 //
-//   a_h = 0 with probability 1 - pi_h,  else a_h ~ N(0, 1/g_s),     e ~ N(0, I/g_e).
+//   a_h = 0 with probability 1 - pi_h,  else a_h ~ N(0, 1/g_h),     e ~ N(0, I/g_e).
 //
 // One after the other, each given the others. With r the data without all other latents' share, e_h = W_h'r and
-// v_h = g_s + g_e W_h'W_h, the amplitude is integrated out when the spike is drawn:
+// v_h = g_h + g_e W_h'W_h, the amplitude is integrated out when the spike is drawn:
 //
-//   logit P(a_h != 0 | r) = logit pi_h + 1/2 log(g_s/v_h) + 1/2 g_e^2 e_h^2 / v_h
+//   logit P(a_h != 0 | r) = logit pi_h + 1/2 log(g_h/v_h) + 1/2 g_e^2 e_h^2 / v_h
 //   a_h | a_h != 0, r     ~ N(g_e e_h/v_h, 1/v_h)
 //
 // A uniform number u switches latent h on if logit u is below that, that is if e_h^2 exceeds the threshold
 //
-//   t_h = (logit u - logit pi_h - 1/2 log(g_s/v_h)) 2 v_h/g_e^2,
+//   t_h = (logit u - logit pi_h - 1/2 log(g_h/v_h)) 2 v_h/g_e^2,
 //
 // so all logarithms are taken before the sweep, many at a time, and the sweep itself looks for the next latent that is
 // on or that e_h^2 > t_h switches on. c = W'(y - W a) follows each change of a_h by one row of G = W'W: a sweep costs
@@ -28,16 +28,17 @@ namespace gsc {
 
 /// The parameters, as sweeps need them.
 struct CodeModel {
-  CodeModel(const Matrix& W, const Vector& logit_pi, double slab_precision, double noise_precision);
+  CodeModel(const Matrix& W, const Vector& logit_pi, const Vector& slab_precision, double noise_precision);
 
   Index dimensions, latents;
-  double slab_precision, noise_precision;  ///< g_s, g_e
-  Matrix W, Wt;                            ///< D x H and H x D
-  Matrix squares;                          ///< D x H   W.W
-  Matrix gram;                             ///< H x H   G
-  Vector logit_pi;                         ///< H
-  Vector own;                              ///< H       W_h'W_h
-  Vector precision, offset;                ///< H       v_h; logit pi_h + 1/2 log(g_s/v_h)
+  double noise_precision;    ///< g_e
+  Vector slab_precision;     ///< H       g_h
+  Matrix W, Wt;              ///< D x H and H x D
+  Matrix squares;            ///< D x H   W.W
+  Matrix gram;               ///< H x H   G
+  Vector logit_pi;           ///< H
+  Vector own;                ///< H       W_h'W_h
+  Vector precision, offset;  ///< H       v_h; logit pi_h + 1/2 log(g_h/v_h)
 };
 
 /// Draws codes with one thread's buffers. Codes are dense here: H numbers, 0 for latents that are off.
@@ -55,20 +56,24 @@ class CodeSampler {
   /// 0 for what is missing, and out comes y - W a, with 0 in the same places.
   void sweep_masked(const double* observed, const double* own, double* residual, double* code, CounterRandom& random);
 
-  /// <a> given which latents of `code` are on: the other half of the randomness is integrated out. `projection` is W'y;
-  /// sparse sums of G, so for complete points alone. Returns the latents that are on and their means.
-  struct Means {
-    std::vector<Index> latents;
-    Vector values;
+  /// Mean and variance of a_h given which latents of `code` are on: half of the randomness is integrated out. `y` and
+  /// `observed` as above, or null for a complete data point.
+  struct Moments {
+    std::vector<Index> latents;  ///< those that are on
+    Vector mean, variance;
   };
-  const Means& means(const double* projection, const double* code);
+  const Moments& moments(const double* y, const double* observed, const double* code);
+  /// Another data point comes: what moments() keeps for the same latents on is not its.
+  void forget_moments() { known_ = false; }
 
  private:
   void draw_uniforms(CounterRandom& random);
 
   const CodeModel& model_;
   std::vector<double> uniforms_, thresholds_, precision_;
-  Means means_;
+  Moments moments_;
+  std::vector<Index> on_;
+  bool known_ = false;  // moments_ is of this data point
 };
 
 }  // namespace gsc

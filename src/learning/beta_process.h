@@ -39,7 +39,7 @@ struct BetaProcessSums {
   Matrix aa;                      ///< H x H   sum a a', upper triangle; not of points with missing values
   Matrix ay;                      ///< H x D   sum a y'; the same
   Vector y;                       ///< D       sum y; the same
-  double yy = 0;                  ///< sum |y|^2; the same
+  double yy = 0;                  ///< sum |y|^2; of points with missing values that of y - W a
   double a_squared = 0;           ///< sum |a|^2
 };
 

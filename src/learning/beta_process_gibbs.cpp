@@ -55,7 +55,7 @@ struct GibbsChain::Worker {
 
   CodeSampler sampler;
   Matrix y, observed, correlations;
-  Vector code, projection;
+  Vector code;
 };
 
 GibbsChain::GibbsChain(const Data& data, const GibbsSettings& settings, BetaProcessParameters start)
@@ -83,7 +83,8 @@ void GibbsChain::sweep(int sweep) {
 }
 
 void GibbsChain::draw_codes(int sweep) {
-  const CodeModel model(theta_.W, theta_.logit_pi, theta_.slab_precision, theta_.noise_precision);
+  const CodeModel model(theta_.W, theta_.logit_pi, Vector::Constant(theta_.W.cols(), theta_.slab_precision),
+                        theta_.noise_precision);
   const auto groups = static_cast<Index>(parts_.size());
   std::exception_ptr failure;
 #pragma omp parallel num_threads(settings_.threads)
@@ -106,6 +107,7 @@ void GibbsChain::draw_codes(int sweep) {
   if (failure) std::rethrow_exception(failure);
   sums_.clear();
   for (const BetaProcessSums& part : parts_) sums_ += part;
+  residual_ = settings_.missing ? sums_.yy : residual_of(sums_.yy, sums_.aa, sums_.ay, model.Wt);
 }
 
 void GibbsChain::draw_chunk(Index c, int sweep, const CodeModel& model, Worker& worker, BetaProcessSums& sums) {
@@ -138,13 +140,11 @@ void GibbsChain::draw_chunk(Index c, int sweep, const CodeModel& model, Worker& 
         worker.sampler.sweep_masked(&worker.observed(row, 0), correlations, y, worker.code.data(), random);
         sums.values += worker.observed.row(row).sum();
       } else {
-        if (watch_) worker.projection = worker.correlations.row(row);
         worker.sampler.sweep(correlations, worker.code.data(), random);
-        if (watch_) watch_(first + row, worker.sampler.means(worker.projection.data(), worker.code.data()));
         sums.values += static_cast<double>(D);
-        sums.yy += dot(static_cast<std::size_t>(D), y, y);
         sums.y += worker.y.row(row).transpose();
       }
+      sums.yy += dot(static_cast<std::size_t>(D), y, y);  // where values are missing, what is left of y
       const std::size_t begin_of_point = next.latents.size();
       for (Index h = 0; h < H; ++h) SparseCodes::append(next, h, worker.code[h]);
       const std::size_t end = next.latents.size();

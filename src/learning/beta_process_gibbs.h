@@ -16,7 +16,6 @@
 #include <gsc/data.h>
 
 #include <cstdint>
-#include <functional>
 
 #include "inference/code_sampler.h"
 #include "learning/beta_process.h"
@@ -45,11 +44,6 @@ class GibbsChain {
   void draw_basis(int sweep);
   void draw_scalars(int sweep);
 
-  /// Called from any thread in draw_codes() for each complete data point, with the latents that are on and their means
-  /// given the parameters before the sweep and which are on.
-  using Watch = std::function<void(Index point, const CodeSampler::Means& means)>;
-  void watch(Watch watch) { watch_ = std::move(watch); }
-
   const BetaProcessParameters& parameters() const { return theta_; }
   const SparseCodes& codes() const { return codes_; }
   const BetaProcessSums& sums() const { return sums_; }
@@ -73,7 +67,6 @@ class GibbsChain {
   std::vector<BetaProcessSums> parts_;  // of groups of chunks
   double residual_ = 0;                 // sum |y - W a|^2
   Matrix values_;                       // D x N, as read, if values may be missing
-  Watch watch_;
 };
 
 }  // namespace gsc
