@@ -38,12 +38,13 @@ struct ImputeOptions {
 struct Imputed {
   Matrix mean;  ///< rows x D: b + W <s.z> where a value was missing, else the value (or as above)
   /// Rows x D: how far off that may be. Of a missing value the deviation of what would have been measured, noise
-  /// included; of a denoised one that of the value without noise; 0 where the value was kept.
+  /// included; of a denoised one that of the value without noise; 0 where the value was kept. Empty where the method
+  /// gives codes alone (point_estimate()).
   Matrix std;
 };
 
-/// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. Of the
-/// truncated and exact methods, on the processor.
+/// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. Of all
+/// methods but the factored one, on the processor.
 Imputed impute(const Model& model, const Data& data, const InferenceOptions& options, const ImputeOptions& what = {},
                Index first = 0, Index count = -1, const StopRequest& stop = {});
 

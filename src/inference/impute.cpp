@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "inference/block_inference.h"
+#include "inference/coder.h"
 #include "inference/gap_model.h"
 #include "math/blas.h"
 #include "math/numeric_scope.h"
@@ -82,6 +83,8 @@ Imputed impute(const Model& model, const Data& data, const InferenceOptions& opt
   require_fit(model, data, with_gaps);
   require_rows(data);
   count = rows_asked_for(data, first, count);
+  if (point_estimate(options.method))
+    return {imputed_by_codes(model, data, with_gaps, what.denoise_observed, first, count, stop), {}};
   const PreparedModel prepared(model, with_gaps);
   const Imputer imputer(model, prepared, what.denoise_observed);
   const BlockPlan plan = plan_blocks(prepared, first, count, options.threads);
