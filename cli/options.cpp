@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
-                     *kDictionary = "Dictionaries", *kWrite = "What to write", *kRun = "Run";
+                     *kDictionary = "Dictionaries", *kBeta = "Beta process", *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
 constexpr const char *kTables = "npy npz csv tsv mat set h5",
@@ -289,6 +289,11 @@ Rows make_table() {
       listed("error-gain", both, kDictionary).as_learned(),
       listed("atoms-per-point", both, kDictionary).as_learned(),
       listed("atom-update", kFit, kDictionary),
+
+      listed("samples", both, kBeta).as_learned(),
+      listed("usage-prior", kFit, kBeta),
+      listed("chains", kFit, kBeta),
+      listed("burn-in", kFit, kBeta),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,

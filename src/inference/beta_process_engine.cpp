@@ -24,9 +24,9 @@ CodeModel code_model(const Model& model) {
 }
 
 /// One thread's buffers, and what it does with a block of rows.
-class Block {
+class DrawnBlock {
  public:
-  Block(const CodeModel& model, Index rows)
+  DrawnBlock(const CodeModel& model, Index rows)
       : model_(model),
         sampler_(model),
         y_(rows, model.dimensions),
@@ -113,7 +113,7 @@ Posterior BetaProcessEngine::infer(const Model& model, const PosteriorRequest& r
   const double sweep = 3.0 * static_cast<double>(H);  // nanoseconds
   const BlockPlan plan(first, count, 2 * (H + prepared.dimensions), 2 * static_cast<double>(options_.samples) * sweep,
                        thread_count(options_.threads));
-  std::vector<std::optional<Block>> threads(static_cast<std::size_t>(plan.threads));
+  std::vector<std::optional<DrawnBlock>> threads(static_cast<std::size_t>(plan.threads));
   parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
     auto& block = threads[static_cast<std::size_t>(thread)];
     if (!block) block.emplace(prepared, plan.block_rows);

@@ -65,9 +65,8 @@ void CodePrecisions(size_t count, const double* own, const double* logit_pi, con
                     double* precision, double* offset) {
   const D d;
   const V g_e = hn::Set(d, noise), half = hn::Set(d, 0.5);
-  const auto offset_of = [&](V g_s, V v, V logit) HWY_ATTR {
-    return hn::MulAdd(half, hn::Log(d, hn::Div(g_s, v)), logit);
-  };
+  const auto offset_of = [&](V g_s, V v, V logit)
+                             HWY_ATTR { return hn::MulAdd(half, hn::Log(d, hn::Div(g_s, v)), logit); };
   ForVectors(
       count,
       [&](size_t i) HWY_ATTR {

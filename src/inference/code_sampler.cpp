@@ -70,8 +70,8 @@ void CodeSampler::sweep_masked(const double* observed, const double* own, double
   for (std::size_t h = 0; h < H; ++h)
     if (code[h] != 0) move(h, code[h]);
   draw_uniforms(random);
-  code_precisions(H, own, model_.logit_pi.data(), model_.slab_precision.data(), model_.noise_precision, precision_.data(),
-                  thresholds_.data());
+  code_precisions(H, own, model_.logit_pi.data(), model_.slab_precision.data(), model_.noise_precision,
+                  precision_.data(), thresholds_.data());
   code_thresholds(H, uniforms_.data(), thresholds_.data(), precision_.data(), model_.noise_precision,
                   thresholds_.data());
   for (std::size_t h = 0; h < H; ++h) {
@@ -83,7 +83,8 @@ void CodeSampler::sweep_masked(const double* observed, const double* own, double
   }
 }
 
-/// On the latents that are on, <a> = J^-1 g_e W'y with J = diag(g) + g_e W'W, and the variances are the diagonal of J^-1.
+/// On the latents that are on, <a> = J^-1 g_e W'y with J = diag(g) + g_e W'W, and the variances are the diagonal of
+/// J^-1.
 const CodeSampler::Moments& CodeSampler::moments(const double* y, const double* observed, const double* code) {
   on_.clear();
   for (Index h = 0; h < model_.latents; ++h)

@@ -25,6 +25,10 @@ Facts facts(Method method) {
       return {"factored", "free_energy", "free energy", false, true, false, false};
     case Method::ksvd:
       return {"ksvd", "squared_error", "squared error", true, false, true, true};
+    case Method::beta_process:
+      return {"beta-process", "log_joint", "log joint", false, false, false, false};
+    case Method::beta_variational:
+      return {"beta-variational", "bound", "bound", false, false, false, false};
   }
   return {};
 }

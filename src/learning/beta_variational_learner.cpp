@@ -44,8 +44,7 @@ BetaVariationalLearner::BetaVariationalLearner(Share& share, const FitOptions& o
 Evaluation BetaVariationalLearner::begin(int row) { return sweep(row); }
 
 Evaluation BetaVariationalLearner::sweep(int row) {
-  statistics_ =
-      engine_.sweep(model_, codes_model(q_, sweep_order(options_.seed, q_.M.cols(), row)), codes_, next_);
+  statistics_ = engine_.sweep(model_, codes_model(q_, sweep_order(options_.seed, q_.M.cols(), row)), codes_, next_);
   Evaluation judged = evaluation(statistics_, {});
   judged.free_energy = bound(q_, priors_, statistics_, codes_entropy(q_, statistics_));
   return judged;

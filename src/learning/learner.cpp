@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "learning/beta_process_learner.h"
+#include "learning/beta_variational_learner.h"
 #include "learning/em_learner.h"
 #include "learning/factored_learner.h"
 #include "learning/ksvd_learner.h"
@@ -14,6 +16,10 @@ std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, B
       return std::make_unique<FactoredLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::ksvd:
       return std::make_unique<KsvdLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::beta_process:
+      return std::make_unique<BetaProcessLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::beta_variational:
+      return std::make_unique<BetaVariationalLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::truncated:
     case Method::exact:
       break;
@@ -27,6 +33,10 @@ void check_method(const FitOptions& options) {
       return FactoredLearner::check(options);
     case Method::ksvd:
       return KsvdLearner::check(options);
+    case Method::beta_process:
+      return BetaProcessLearner::check(options);
+    case Method::beta_variational:
+      return BetaVariationalLearner::check(options);
     case Method::truncated:
     case Method::exact:
       return EmLearner::check(options);

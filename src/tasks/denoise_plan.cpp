@@ -5,6 +5,7 @@
 
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
+#include "tasks/beta_process_plan.h"
 #include "tasks/scales.h"
 
 namespace gsc {
@@ -151,8 +152,10 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   const double noise_share = noise.std / noisy.peak();
   ModelPlan plan;
-  plan.patch =
-      options.patch.value_or(std::clamp(usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
+  plan.noise_share = noise_share;
+  const bool beta_process = by_beta_process(options.method);
+  plan.patch = options.patch.value_or(std::clamp(
+      beta_process ? kBetaProcessPatch : usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
   const Index positions = (noisy.height() - plan.patch + 1) * (noisy.width() - plan.patch + 1);
   if (plan.patch > smaller_side || positions < 2)
     throw UsageError("patch is " + std::to_string(plan.patch) + ", but the picture has only " + size_text(noisy) +
@@ -167,6 +170,10 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
   plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
   const Index available = std::min(plan.train_patches, positions);
+  if (beta_process) {
+    plan_beta_process(noisy, options, available, plan);
+    return plan;
+  }
   // Few data points cannot teach many basis functions.
   plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, usual.latents));
   set_truncation(options, usual, plan.fit);
@@ -208,7 +215,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
   const double noise_share = plan.noise.std / noisy.peak();
-  plan.group_rounds = options.groups.value_or(usual.group_rounds);
+  plan.group_rounds = options.groups.value_or(by_beta_process(options.method) ? 0 : usual.group_rounds);
   plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
   plan.groups.step = usual.group_step;
   plan.groups.reach = usual.group_reach;
@@ -245,13 +252,15 @@ DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, 
   const Preset usual = preset(options.quality);
   DenoisePlan plan;
   plan.noise = noise;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual.models)); ++i) {
+  for (std::size_t i = 0;
+       i < static_cast<std::size_t>(options.models.value_or(by_beta_process(options.method) ? 1 : usual.models)); ++i) {
     plan.models.push_back(plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise));
     plan.models.back().fit.seed = options.seed + i;
   }
   plan_groups(noisy, options, usual, plan);
   const bool strong = noise.std > kMediumNoise * noisy.peak();
-  if (usual.coarse_share > 0 && strong && std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
+  if (usual.coarse_share > 0 && strong && !by_beta_process(options.method) &&
+      std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
     NoiseLevel half = noise;
     half.std /= 2;
     plan.coarse.push_back(plan_denoising(halved(noisy), options, half));

@@ -15,6 +15,7 @@ struct ModelPlan {
   Index patch = 8, stride = 1, train_patches = 0;
   PatchMean patch_mean = PatchMean::remove;
   PatchWeights weights = PatchWeights::certainty;
+  double noise_share = 0;      ///< of the range of the picture: the noise as measured
   double smoothing = 0;        ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
   double weight_floor = 4;     ///< in units of the noise of a patch's mean: how far certainty may favour a patch
   double inference_noise = 0;  ///< standard deviation that inference takes; 0: that of the model
