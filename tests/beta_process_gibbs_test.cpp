@@ -119,13 +119,16 @@ TEST(BetaProcessGibbs, MomentsGivenTheSpikesAreThoseOfTheLinearSystem) {
   theta.logit_pi.setConstant(40);
   const CodeModel model(theta.W, theta.logit_pi, Vector::Constant(3, theta.slab_precision), theta.noise_precision);
   CodeSampler sampler(model);
-  const Vector code = Vector::Ones(3);
   Random random(4);
   for (int i = 0; i < 10; ++i) {
     Vector y = normal_matrix(5, 1, random), seen = Vector::Ones(5);
     const auto expect = [&](const double* observed, const ByStates& exact) {
+      Vector code = Vector::Zero(3), correlations = theta.W.transpose() * y;
+      CounterRandom numbers{1};
+      sampler.sweep(correlations.data(), code.data(), numbers);
+      ASSERT_EQ(sampler.on(), (std::vector<Index>{0, 1, 2}));
       sampler.forget_moments();
-      const CodeSampler::Moments& moments = sampler.moments(y.data(), observed, code.data());
+      const CodeSampler::Moments& moments = sampler.moments(y.data(), observed);
       EXPECT_LT((moments.mean - exact.mean).norm(), 1e-10);
       EXPECT_LT((moments.variance + moments.mean.cwiseAbs2() - exact.square).norm(), 1e-10);
     };

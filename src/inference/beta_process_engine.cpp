@@ -63,10 +63,10 @@ class DrawnBlock {
         left_ = y_.row(i).transpose();
         sampler_.sweep_masked(&observed_(i, 0), &own_(i, 0), left_.data(), code_.data(), random);
       } else {
-        sampler_.sweep_again(&correlations_(i, 0), code_.data(), random);
+        sampler_.sweep(&correlations_(i, 0), code_.data(), random);
       }
       if (sweep < samples) continue;
-      const CodeSampler::Moments& now = sampler_.moments(&y_(i, 0), masked ? &observed_(i, 0) : nullptr, code_.data());
+      const CodeSampler::Moments& now = sampler_.moments(&y_(i, 0), masked ? &observed_(i, 0) : nullptr);
       for (std::size_t k = 0; k < now.latents.size(); ++k) {
         const Index h = now.latents[k];
         const double m = now.mean[static_cast<Index>(k)];

@@ -1,6 +1,7 @@
 #include "inference/code_kernel.h"
 
 #include "inference/simd_targets.h"
+#include "math/counter_random.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inference/code_kernel.cpp"
@@ -44,18 +45,21 @@ HWY_INLINE V Threshold(V u, V offset, V precision, V scale) {
   return hn::Mul(hn::Sub(logit, offset), hn::Mul(precision, scale));
 }
 
-void CodeThresholds(size_t count, double* uniforms, const double* offset, const double* precision,
-                    double noise_precision, double* thresholds) {
+void CodeThresholds(size_t count, uint64_t random, const double* HWY_RESTRICT offset,
+                    const double* HWY_RESTRICT precision, double noise_precision, double* HWY_RESTRICT thresholds) {
+  // A plain loop, which the compiler turns into vectors where the target multiplies 64-bit integers.
+  for (size_t i = 0; i < count; ++i) thresholds[i] = CounterRandom::uniform(CounterRandom::at(random, i));
   const D d;
   const V scale = hn::Set(d, 2 / (noise_precision * noise_precision)), half = hn::Set(d, 0.5);
   ForVectors(
       count,
       [&](size_t i) HWY_ATTR {
-        hn::StoreU(Threshold(hn::LoadU(d, uniforms + i), hn::LoadU(d, offset + i), hn::LoadU(d, precision + i), scale),
-                   d, thresholds + i);
+        hn::StoreU(
+            Threshold(hn::LoadU(d, thresholds + i), hn::LoadU(d, offset + i), hn::LoadU(d, precision + i), scale), d,
+            thresholds + i);
       },
       [&](size_t i, size_t lanes) HWY_ATTR {
-        const V u = hn::IfThenElse(hn::FirstN(d, lanes), LoadPart(uniforms + i, lanes), half);
+        const V u = hn::IfThenElse(hn::FirstN(d, lanes), LoadPart(thresholds + i, lanes), half);
         StorePart(Threshold(u, LoadPart(offset + i, lanes), LoadPart(precision + i, lanes), scale), thresholds + i,
                   lanes);
       });
@@ -142,9 +146,9 @@ HWY_EXPORT(NextEvent);
 HWY_EXPORT(Subtract);
 HWY_EXPORT(Dot);
 
-void code_thresholds(std::size_t count, double* uniforms, const double* offset, const double* precision,
+void code_thresholds(std::size_t count, std::uint64_t random, const double* offset, const double* precision,
                      double noise_precision, double* thresholds) {
-  HWY_DYNAMIC_DISPATCH(CodeThresholds)(count, uniforms, offset, precision, noise_precision, thresholds);
+  HWY_DYNAMIC_DISPATCH(CodeThresholds)(count, random, offset, precision, noise_precision, thresholds);
 }
 
 void code_precisions(std::size_t count, const double* own, const double* logit_pi, const double* slab, double noise,

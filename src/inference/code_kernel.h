@@ -2,12 +2,13 @@
 // The inner loops of code_sampler.h, compiled for every SIMD target. Arrays need no alignment.
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gsc {
 
-/// t_h of code_sampler.h, from uniform numbers (which are destroyed) for `count` latents:
-/// (logit u - offset) 2 precision / noise_precision^2.
-void code_thresholds(std::size_t count, double* uniforms, const double* offset, const double* precision,
+/// t_h of code_sampler.h for `count` latents: (logit u - offset) 2 precision / noise_precision^2, where u are the
+/// numbers that CounterRandom::leave_out() left out. `thresholds` must be none of the others.
+void code_thresholds(std::size_t count, std::uint64_t random, const double* offset, const double* precision,
                      double noise_precision, double* thresholds);
 
 /// The precisions v = slab + noise * own and offsets logit_pi + 1/2 log(slab / v) of a data point with missing values.

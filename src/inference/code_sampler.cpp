@@ -28,34 +28,27 @@ CodeModel::CodeModel(const Matrix& basis, const Vector& logits, const Vector& sl
       offset((logits.array() + 0.5 * (slab.array() / precision.array()).log()).matrix()) {}
 
 CodeSampler::CodeSampler(const CodeModel& model)
-    : model_(model),
-      uniforms_(size(model.latents)),
-      thresholds_(size(model.latents)),
-      precision_(size(model.latents)) {}
+    : model_(model), thresholds_(size(model.latents)), precision_(size(model.latents)), offset_(size(model.latents)) {}
 
-void CodeSampler::draw_uniforms(CounterRandom& random) {
-  for (double& u : uniforms_) u = random.uniform();
+void CodeSampler::take_out(Index latent, double value, double* correlations) const {
+  subtract(size(model_.latents), value, &model_.gram(latent, 0), correlations);
 }
 
-void CodeSampler::sweep(double* correlations, double* code, CounterRandom& random) {
+void CodeSampler::sweep(double* correlations, double* code, CounterRandom& random, bool last) {
   const std::size_t H = size(model_.latents);
-  for (std::size_t h = 0; h < H; ++h)
-    if (code[h] != 0) subtract(H, code[h], &model_.gram(static_cast<Index>(h), 0), correlations);
-  sweep_again(correlations, code, random);
-}
-
-void CodeSampler::sweep_again(double* correlations, double* code, CounterRandom& random) {
-  const std::size_t H = size(model_.latents);
-  const double *own = model_.own.data(), *v = model_.precision.data();
-  draw_uniforms(random);
-  code_thresholds(H, uniforms_.data(), model_.offset.data(), v, model_.noise_precision, thresholds_.data());
-  for (std::size_t h = next_event(0, H, correlations, code, own, thresholds_.data()); h < H;
-       h = next_event(h + 1, H, correlations, code, own, thresholds_.data())) {
+  const double *own = model_.own.data(), *v = model_.precision.data(), *t = thresholds_.data();
+  on_.clear();
+  code_thresholds(H, random.leave_out(H), model_.offset.data(), v, model_.noise_precision, thresholds_.data());
+  for (std::size_t h = next_event(0, H, correlations, code, own, t); h < H;
+       h = next_event(h + 1, H, correlations, code, own, t)) {
     const double e = correlations[h] + code[h] * own[h];
-    const double next =
-        e * e > thresholds_[h] ? (model_.noise_precision * e + std::sqrt(v[h]) * random.normal()) / v[h] : 0;
-    subtract(H, next - code[h], &model_.gram(static_cast<Index>(h), 0), correlations);
+    const double next = e * e > t[h] ? (model_.noise_precision * e + std::sqrt(v[h]) * random.normal()) / v[h] : 0;
+    // Of the latents before this one only a further sweep would read.
+    const std::size_t from = last ? h : 0;
+    subtract(H - from, next - code[h], &model_.gram(static_cast<Index>(h), static_cast<Index>(from)),
+             correlations + from);
     code[h] = next;
+    if (next != 0) on_.push_back(static_cast<Index>(h));
   }
 }
 
@@ -69,14 +62,15 @@ void CodeSampler::sweep_masked(const double* observed, const double* own, double
   };
   for (std::size_t h = 0; h < H; ++h)
     if (code[h] != 0) move(h, code[h]);
-  draw_uniforms(random);
+  on_.clear();
   code_precisions(H, own, model_.logit_pi.data(), model_.slab_precision.data(), model_.noise_precision,
-                  precision_.data(), thresholds_.data());
-  code_thresholds(H, uniforms_.data(), thresholds_.data(), precision_.data(), model_.noise_precision,
+                  precision_.data(), offset_.data());
+  code_thresholds(H, random.leave_out(H), offset_.data(), precision_.data(), model_.noise_precision,
                   thresholds_.data());
   for (std::size_t h = 0; h < H; ++h) {
     const double e = dot(D, &model_.Wt(static_cast<Index>(h), 0), residual) + code[h] * own[h], v = precision_[h];
     const double next = e * e > thresholds_[h] ? (model_.noise_precision * e + std::sqrt(v) * random.normal()) / v : 0;
+    if (next != 0) on_.push_back(static_cast<Index>(h));
     if (next == code[h]) continue;
     move(h, next - code[h]);
     code[h] = next;
@@ -85,10 +79,7 @@ void CodeSampler::sweep_masked(const double* observed, const double* own, double
 
 /// On the latents that are on, <a> = J^-1 g_e W'y with J = diag(g) + g_e W'W, and the variances are the diagonal of
 /// J^-1.
-const CodeSampler::Moments& CodeSampler::moments(const double* y, const double* observed, const double* code) {
-  on_.clear();
-  for (Index h = 0; h < model_.latents; ++h)
-    if (code[h] != 0) on_.push_back(h);
+const CodeSampler::Moments& CodeSampler::moments(const double* y, const double* observed) {
   if (known_ && on_ == moments_.latents) return moments_;
   known_ = true;
   moments_.latents = on_;

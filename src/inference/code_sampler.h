@@ -46,31 +46,32 @@ class CodeSampler {
  public:
   explicit CodeSampler(const CodeModel& model);
 
-  /// A complete data point: `correlations` is W'y in and W'(y - W a) out.
-  /// `code` is the last one in, the next one out.
-  void sweep(double* correlations, double* code, CounterRandom& random);
-  /// The same, where `correlations` is W'(y - W a) already.
-  void sweep_again(double* correlations, double* code, CounterRandom& random);
+  /// A complete data point: `correlations` is W'(y - W a) in and out, `code` the last a in, the next one out. The last
+  /// sweep spares what only a further one would read: then `correlations` are of no use afterwards.
+  void sweep(double* correlations, double* code, CounterRandom& random, bool last = false);
+  /// W'y -> W'(y - W a) for the latent that has this value; for every latent that is on, before a sweep.
+  void take_out(Index latent, double value, double* correlations) const;
 
   /// One with missing values: `observed` has D numbers, 1 or 0; `own` is sum_d observed_d W_dh^2; `residual` is y with
   /// 0 for what is missing, and out comes y - W a, with 0 in the same places.
   void sweep_masked(const double* observed, const double* own, double* residual, double* code, CounterRandom& random);
 
-  /// Mean and variance of a_h given which latents of `code` are on: half of the randomness is integrated out. `y` and
-  /// `observed` as above, or null for a complete data point.
+  /// The latents that the last sweep left on, in order.
+  const std::vector<Index>& on() const { return on_; }
+
+  /// Mean and variance of a_h given which latents the last sweep left on: half of the randomness is integrated out.
+  /// `y` and `observed` as above, or null for a complete data point.
   struct Moments {
     std::vector<Index> latents;  ///< those that are on
     Vector mean, variance;
   };
-  const Moments& moments(const double* y, const double* observed, const double* code);
+  const Moments& moments(const double* y, const double* observed);
   /// Another data point comes: what moments() keeps for the same latents on is not its.
   void forget_moments() { known_ = false; }
 
  private:
-  void draw_uniforms(CounterRandom& random);
-
   const CodeModel& model_;
-  std::vector<double> uniforms_, thresholds_, precision_;
+  std::vector<double> thresholds_, precision_, offset_;
   Moments moments_;
   std::vector<Index> on_;
   bool known_ = false;  // moments_ is of this data point

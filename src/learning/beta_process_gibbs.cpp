@@ -51,11 +51,11 @@ struct GibbsChain::Worker {
         y(kRows, model.dimensions),
         observed(missing ? kRows : 0, model.dimensions),
         correlations(kRows, model.latents),
-        code(model.latents) {}
+        code(Vector::Zero(model.latents)) {}
 
   CodeSampler sampler;
   Matrix y, observed, correlations;
-  Vector code;
+  Vector code;  // zero between data points
 };
 
 GibbsChain::GibbsChain(const Data& data, const GibbsSettings& settings, BetaProcessParameters start)
@@ -111,7 +111,7 @@ void GibbsChain::draw_codes(int sweep) {
 }
 
 void GibbsChain::draw_chunk(Index c, int sweep, const CodeModel& model, Worker& worker, BetaProcessSums& sums) {
-  const Index D = model.dimensions, H = model.latents;
+  const Index D = model.dimensions;
   SparseCodes::Chunk next;
   for (Index begin = 0; begin < codes_.rows(c); begin += Worker::kRows) {
     const Index rows = std::min(Worker::kRows, codes_.rows(c) - begin), first = codes_.first(c) + begin;
@@ -130,35 +130,37 @@ void GibbsChain::draw_chunk(Index c, int sweep, const CodeModel& model, Worker& 
       product(rows, worker.y, model.W, worker.correlations);
     }
     for (Index row = 0; row < rows; ++row) {
-      worker.code.setZero();
-      codes_.visit(c, begin + row, [&](Index h, double value) { worker.code[h] = value; });
       double* y = &worker.y(row, 0);
       double* correlations = &worker.correlations(row, 0);
+      codes_.visit(c, begin + row, [&](Index h, double value) {
+        worker.code[h] = value;
+        if (!settings_.missing) worker.sampler.take_out(h, value, correlations);
+      });
       CounterRandom random{settings_.seed, settings_.chain, static_cast<std::uint64_t>(sweep), kCodes,
                            static_cast<std::uint64_t>(first + row)};
       if (settings_.missing) {
         worker.sampler.sweep_masked(&worker.observed(row, 0), correlations, y, worker.code.data(), random);
         sums.values += worker.observed.row(row).sum();
       } else {
-        worker.sampler.sweep(correlations, worker.code.data(), random);
+        worker.sampler.sweep(correlations, worker.code.data(), random, true);
         sums.values += static_cast<double>(D);
-        sums.y += worker.y.row(row).transpose();
+        subtract(static_cast<std::size_t>(D), -1, y, sums.y.data());
       }
       sums.yy += dot(static_cast<std::size_t>(D), y, y);  // where values are missing, what is left of y
-      const std::size_t begin_of_point = next.latents.size();
-      for (Index h = 0; h < H; ++h) SparseCodes::append(next, h, worker.code[h]);
-      const std::size_t end = next.latents.size();
-      next.ends.push_back(static_cast<std::uint32_t>(end));
-      for (std::size_t i = begin_of_point; i < end; ++i) {
-        const Index h = next.latents[i];
-        const double a = next.values[i];
+      const std::vector<Index>& on = worker.sampler.on();
+      for (std::size_t i = 0; i < on.size(); ++i) {
+        const Index h = on[i];
+        const double a = worker.code[h];
+        SparseCodes::append(next, h, a);
         sums.active[h] += 1;
         sums.a[h] += a;
         sums.a_squared += a * a;
         if (settings_.missing) continue;
-        for (std::size_t j = i; j < end; ++j) sums.aa(h, next.latents[j]) += a * next.values[j];
+        for (std::size_t j = i; j < on.size(); ++j) sums.aa(h, on[j]) += a * worker.code[on[j]];
         subtract(static_cast<std::size_t>(D), -a, y, &sums.ay(h, 0));
       }
+      next.ends.push_back(static_cast<std::uint32_t>(next.latents.size()));
+      for (const Index h : on) worker.code[h] = 0;
       sums.points += 1;
     }
   }

@@ -19,7 +19,18 @@ class CounterRandom {
   std::uint64_t next() { return mixed(state_ += kStep); }
 
   /// In (0, 1), never an end; 53 bits.
-  double uniform() { return (static_cast<double>(next() >> 11U) + 0.5) * 0x1p-53; }
+  double uniform() { return uniform(next()); }
+  static double uniform(std::uint64_t bits) {
+    return (static_cast<double>(static_cast<std::int64_t>(bits >> 11U)) + 0.5) * 0x1p-53;
+  }
+
+  /// For many at a time: leaves out the next `count` numbers, of which number i (from 0) is at(start, i).
+  std::uint64_t leave_out(std::uint64_t count) {
+    const std::uint64_t start = state_;
+    state_ += count * kStep;
+    return start;
+  }
+  static std::uint64_t at(std::uint64_t start, std::uint64_t i) { return mixed(start + (i + 1) * kStep); }
 
   /// N(0, 1), by Box and Muller; every second one is left over from the one before.
   double normal() {
