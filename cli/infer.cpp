@@ -99,7 +99,8 @@ std::vector<NamedArray> arrays_of(const Posterior& posterior, const Settings& se
   std::vector<NamedArray> arrays = {named("mean", posterior.mean)};
   if (!point_estimate(settings.fit.inference.method)) {
     arrays.push_back(named("probability", posterior.probability));
-    arrays.push_back(named("log_likelihood", posterior.log_likelihood));
+    if (posterior.log_likelihood.size() > 0)  // which draws do not give
+      arrays.push_back(named("log_likelihood", posterior.log_likelihood));
   }
   if (settings.variance) arrays.push_back(named("variance", posterior.variance));
   if (settings.states > 0) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
-                     *kDictionary = "Dictionaries", *kFastica = "FastICA", *kWrite = "What to write", *kRun = "Run";
+                     *kDictionary = "Dictionaries", *kBeta = "Beta process", *kFastica = "FastICA",
+                     *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
 constexpr const char *kTables = "npy npz csv tsv mat set h5",
@@ -317,6 +318,11 @@ Rows make_table() {
       listed("atoms-per-point", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::atoms_per_point),
       listed("atom-update", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::atom_update),
       listed("decay", kFit, kDictionary),
+
+      listed("samples", both, kBeta).as_learned(),
+      listed("usage-prior", kFit, kBeta),
+      listed("chains", kFit, kBeta),
+      listed("burn-in", kFit, kBeta),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,

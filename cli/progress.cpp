@@ -93,6 +93,10 @@ std::string posterior_text(const InferenceOptions& options) {
       return "all states";
     case Method::factored:
       return "factored posterior";
+    case Method::beta_process:
+      return "Beta process, by Gibbs sampling";
+    case Method::beta_variational:
+      return "Beta process, by variational Bayes";
     case Method::ksvd:
       return options.coding.atoms_per_point > 0
                  ? fmt::format("K-SVD, {} atoms each", options.coding.atoms_per_point)

@@ -111,19 +111,24 @@ Statistics FactoredEngine::gather(const Model& model, const FactoredModel& facto
 
 Statistics FactoredEngine::sweep(const Model& model, const std::vector<Index>& order, const Matrix& codes,
                                  Matrix& next) {
+  std::vector<Index> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != fixed_order(model.latents()))
+    throw UsageError("the order of a sweep must name each of the " + std::to_string(model.latents()) + " latents once");
+  const NumericScope scope;
+  return sweep(model, FactoredModel(model, order), codes, next);
+}
+
+Statistics FactoredEngine::sweep(const Model& model, const FactoredModel& factored, const Matrix& codes, Matrix& next) {
   const NumericScope scope;
   require_fit(model, data_, options_);
   const Index H = model.latents();
-  std::vector<Index> sorted = order;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted != fixed_order(H))
-    throw UsageError("the order of a sweep must name each of the " + std::to_string(H) + " latents once");
   if (codes.size() > 0 && (codes.rows() != H || codes.cols() != data_.rows()))
     throw UsageError("the codes are of " + std::to_string(codes.rows()) + " latents and " +
                      std::to_string(codes.cols()) + " data points, but there are " + std::to_string(H) + " and " +
                      std::to_string(data_.rows()) + "; resume with the data they were learned from");
   next.resize(H, data_.rows());
-  return gather(model, FactoredModel(model, order), data_, codes, &next, {});
+  return gather(model, factored, data_, codes, &next, {});
 }
 
 Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,

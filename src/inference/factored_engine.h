@@ -18,6 +18,8 @@ class FactoredEngine final : public Engine {
 
   /// One sweep; see factored_step().
   Statistics sweep(const Model& model, const std::vector<Index>& order, const Matrix& codes, Matrix& next);
+  /// The same with constants of one's own in place of those that follow from the model.
+  Statistics sweep(const Model& model, const FactoredModel& factored, const Matrix& codes, Matrix& next);
 
  private:
   /// With the latents in the order of the model.

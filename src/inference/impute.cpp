@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "inference/beta_process_engine.h"
 #include "inference/block_inference.h"
 #include "inference/coder.h"
 #include "inference/gap_model.h"
@@ -73,6 +74,25 @@ class Imputer {
   Matrix W_, W_squared_;  // padded x D, of scaled latents
 };
 
+/// From means and variances of drawn codes; the covariances between latents are left out.
+Imputed imputed_by_draws(const Model& model, const Data& data, const InferenceOptions& options, bool denoise,
+                         Index first, Index count, const StopRequest& stop) {
+  const Posterior posterior = BetaProcessEngine(data, options).infer(model, {.variance = true}, first, count, stop);
+  Matrix modelled = posterior.mean * model.W.transpose();
+  if (model.intercept.size() > 0) modelled.rowwise() += model.intercept.transpose();
+  const Matrix variance = posterior.variance * model.W.transpose().cwiseAbs2();
+  const double noise = model.noise.mean_variance();
+  Imputed result{Matrix(count, data.cols()), Matrix::Zero(count, data.cols())};
+  data.read(first, result.mean);
+  for (Index i = 0; i < result.mean.size(); ++i) {
+    const bool missing = std::isnan(result.mean.data()[i]);
+    if (!missing && !denoise) continue;
+    result.mean.data()[i] = modelled.data()[i];
+    result.std.data()[i] = std::sqrt(variance.data()[i] + (missing ? noise : 0));
+  }
+  return result;
+}
+
 }  // namespace
 
 Imputed impute(const Model& model, const Data& data, const InferenceOptions& options, const ImputeOptions& what,
@@ -85,6 +105,8 @@ Imputed impute(const Model& model, const Data& data, const InferenceOptions& opt
   count = rows_asked_for(data, first, count);
   if (point_estimate(options.method))
     return {imputed_by_codes(model, data, with_gaps, what.denoise_observed, first, count, stop), {}};
+  if (options.method == Method::beta_process)
+    return imputed_by_draws(model, data, with_gaps, what.denoise_observed, first, count, stop);
   const PreparedModel prepared(model, with_gaps);
   const Imputer imputer(model, prepared, what.denoise_observed);
   const BlockPlan plan = plan_blocks(prepared, first, count, options.threads);

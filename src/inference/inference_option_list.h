@@ -24,6 +24,8 @@ using MethodSet = unsigned;
 constexpr MethodSet set_of(Method method) { return 1U << static_cast<unsigned>(method); }
 inline constexpr MethodSet kAllMethods = ~0U, kOfFactored = set_of(Method::factored), kOfKsvd = set_of(Method::ksvd),
                            kOfOnline = set_of(Method::online), kOfFeatureSign = set_of(Method::feature_sign);
+inline constexpr MethodSet kOfGibbs = set_of(Method::beta_process),
+                           kOfBetaProcess = kOfGibbs | set_of(Method::beta_variational);
 /// Those of the spike-and-slab model.
 inline constexpr MethodSet kOfSpikeAndSlab = set_of(Method::truncated) | set_of(Method::exact) | kOfFactored;
 
@@ -93,7 +95,8 @@ void for_each_inference_option(Options& options, const Visit& visit) {
   visit({.name = "method",
          .value = "",
          .help = "the posterior: on the states of the candidates, on all states (up to 20 latents), or with latents "
-                 "independent of each other; or a dictionary: K-SVD, online, or by feature-sign search"},
+                 "independent of each other; or a dictionary: K-SVD, online, or by feature-sign search; or the Beta "
+                 "process, by sampling or variational Bayes"},
         options.method);
   visit({.name = "candidates",
          .value = "N",
@@ -106,7 +109,8 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .value = "N",
          .help = "most latents active at once",
          .smallest = 0,
-         .largest = kMaxCandidates},
+         .largest = kMaxCandidates,
+         .methods = kAllMethods & ~kOfBetaProcess},
         options.max_active);
   visit({.name = "selection",
          .value = "",
@@ -143,6 +147,14 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .on_resume = OnResume::forget},
         options.device);
   for_each_coding_option(options.coding, visit);
+  visit({.name = "samples",
+         .value = "N",
+         .help = "beta-process: draws of each code that are averaged, after as many that are not",
+         .smallest = 1,
+         .largest = 1e6,
+         .remedy = "it must lie between 1 and a million",
+         .methods = kOfGibbs},
+        options.samples);
 }
 
 /// Throws UsageError if `value` is a number beyond the option's limits.

@@ -29,6 +29,10 @@ Facts facts(Method method) {
       return {"online", "lasso_objective", "lasso objective", true, false, true, true};
     case Method::feature_sign:
       return {"feature-sign", "lasso_objective", "lasso objective", true, false, true, true};
+    case Method::beta_process:
+      return {"beta-process", "log_joint", "log joint", false, false, false, false};
+    case Method::beta_variational:
+      return {"beta-variational", "bound", "bound", false, false, false, false};
   }
   return {};
 }

@@ -254,6 +254,8 @@ std::string_view to_string(BasisPrior prior) {
 
 std::string_view to_string(SweepOrder order) { return order == SweepOrder::random ? "random" : "fixed"; }
 
+std::string_view to_string(UsagePrior prior) { return prior == UsagePrior::program ? "program" : "paper"; }
+
 std::string_view to_string(StopReason reason) {
   switch (reason) {
     case StopReason::iterations:

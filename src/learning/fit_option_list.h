@@ -59,6 +59,32 @@ void for_each_dictionary_option(Options& options, const Visit& visit) {
         options.decay);
 }
 
+/// Of the Beta process.
+template <class Options, class Visit>
+void for_each_beta_process_option(Options& options, const Visit& visit) {
+  visit({.name = "usage_prior",
+         .value = "",
+         .help = "how often latents may be on: as in the authors' program, Beta(1, N/8), or paper, Beta(1/H, 1 - 1/H)",
+         .methods = kOfBetaProcess},
+        options.usage_prior);
+  visit({.name = "chains",
+         .value = "N",
+         .help = "sampling: chains side by side; the model is that of the best",
+         .smallest = 1,
+         .largest = 1000,
+         .remedy = "it must lie between 1 and 1000",
+         .methods = kOfGibbs},
+        options.chains);
+  visit({.name = "burn_in",
+         .value = "N",
+         .help = "sampling: sweeps before draws are averaged",
+         .smallest = 0,
+         .largest = std::numeric_limits<int>::max(),
+         .remedy = "it must not be negative",
+         .methods = kOfGibbs},
+        options.burn_in);
+}
+
 /// Calls visit(OptionInfo, field) for each option. Two fields are none: inference.mean_products, which fit() sets, and
 /// sharing.team.
 template <class Options, class Visit>
@@ -135,6 +161,7 @@ void for_each_option(Options& options, const Visit& visit) {
         options.seed);
   for_each_factored_option(options.factored, visit);
   for_each_dictionary_option(options.dictionary, visit);
+  for_each_beta_process_option(options.beta_process, visit);
   visit({.name = "partition",
          .value = "",
          .help = "local, global: cluster data points by their candidates before every E-step, in each process or over "

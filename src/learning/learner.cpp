@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "learning/beta_process_learner.h"
+#include "learning/beta_variational_learner.h"
 #include "learning/em_learner.h"
 #include "learning/factored_learner.h"
 #include "learning/feature_sign_learner.h"
@@ -20,6 +22,10 @@ std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, B
       return std::make_unique<OnlineLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::feature_sign:
       return std::make_unique<FeatureSignLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::beta_process:
+      return std::make_unique<BetaProcessLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::beta_variational:
+      return std::make_unique<BetaVariationalLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::truncated:
     case Method::exact:
       break;
@@ -37,6 +43,10 @@ void check_method(const FitOptions& options) {
       return OnlineLearner::check(options);
     case Method::feature_sign:
       return FeatureSignLearner::check(options);
+    case Method::beta_process:
+      return BetaProcessLearner::check(options);
+    case Method::beta_variational:
+      return BetaVariationalLearner::check(options);
     case Method::truncated:
     case Method::exact:
       return EmLearner::check(options);

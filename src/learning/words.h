@@ -17,8 +17,9 @@ namespace gsc {
 template <class Enum>
 inline constexpr std::array<Enum, 0> kValues{};
 template <>
-inline constexpr std::array kValues<Method>{Method::truncated, Method::exact,  Method::factored,
-                                            Method::ksvd,      Method::online, Method::feature_sign};
+inline constexpr std::array kValues<Method>{Method::truncated,    Method::exact,           Method::factored,
+                                            Method::ksvd,         Method::online,          Method::feature_sign,
+                                            Method::beta_process, Method::beta_variational};
 template <>
 inline constexpr std::array kValues<Selection>{Selection::singleton, Selection::conditional};
 template <>
@@ -43,6 +44,8 @@ template <>
 inline constexpr std::array kValues<SweepOrder>{SweepOrder::random, SweepOrder::fixed};
 template <>
 inline constexpr std::array kValues<Coding>{Coding::lasso, Coding::bounded, Coding::omp};
+template <>
+inline constexpr std::array kValues<UsagePrior>{UsagePrior::program, UsagePrior::paper};
 template <>
 inline constexpr std::array kValues<AtomUpdate>{AtomUpdate::exact, AtomUpdate::approximate};
 template <>

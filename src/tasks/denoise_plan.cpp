@@ -5,6 +5,7 @@
 
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
+#include "tasks/beta_process_plan.h"
 #include "tasks/scales.h"
 
 namespace gsc {
@@ -192,8 +193,12 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   const double noise_share = noise.std / noisy.peak();
   const bool of_dictionary = point_estimate(options.method);
   ModelPlan plan;
-  plan.patch = options.patch.value_or(std::clamp(
-      of_dictionary ? kDictionaryPatch : usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
+  plan.noise_share = noise_share;
+  const bool beta_process = by_beta_process(options.method);
+  const Index usual_side = of_dictionary  ? kDictionaryPatch
+                           : beta_process ? kBetaProcessPatch
+                                          : usual_patch(noise_share) + member.larger;
+  plan.patch = options.patch.value_or(std::clamp(usual_side, kSmallestPatch, smaller_side / 2));
   const Index positions = (noisy.height() - plan.patch + 1) * (noisy.width() - plan.patch + 1);
   if (plan.patch > smaller_side || positions < 2)
     throw UsageError("patch is " + std::to_string(plan.patch) + ", but the picture has only " + size_text(noisy) +
@@ -208,8 +213,12 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
   plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
   const Index available = std::min(plan.train_patches, positions);
-  if (point_estimate(options.method)) {
+  if (of_dictionary) {
     plan_dictionary(noisy, options, noise, available, plan);
+    return plan;
+  }
+  if (beta_process) {
+    plan_beta_process(noisy, options, available, plan);
     return plan;
   }
   // Few data points cannot teach many basis functions.
@@ -253,7 +262,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
   const double noise_share = plan.noise.std / noisy.peak();
-  plan.group_rounds = options.groups.value_or(point_estimate(options.method) ? 0 : usual.group_rounds);
+  plan.group_rounds = options.groups.value_or(spike_and_slab(options.method) ? usual.group_rounds : 0);
   plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
   plan.groups.step = usual.group_step;
   plan.groups.reach = usual.group_reach;
@@ -288,7 +297,7 @@ double DenoisePlan::seconds() const {
 DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
   check(noisy);
   const Preset usual = preset(options.quality);
-  const int usual_models = point_estimate(options.method) ? 1 : usual.models;
+  const int usual_models = spike_and_slab(options.method) ? usual.models : 1;
   DenoisePlan plan;
   plan.noise = noise;
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual_models)); ++i) {
@@ -297,7 +306,7 @@ DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, 
   }
   plan_groups(noisy, options, usual, plan);
   const bool strong = noise.std > kMediumNoise * noisy.peak();
-  if (usual.coarse_share > 0 && strong && !point_estimate(options.method) &&
+  if (usual.coarse_share > 0 && strong && spike_and_slab(options.method) &&
       std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
     NoiseLevel half = noise;
     half.std /= 2;

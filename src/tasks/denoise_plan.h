@@ -15,6 +15,7 @@ struct ModelPlan {
   Index patch = 8, stride = 1, train_patches = 0;
   PatchMean patch_mean = PatchMean::remove;
   PatchWeights weights = PatchWeights::certainty;
+  double noise_share = 0;      ///< of the range of the picture: the noise as measured
   double smoothing = 0;        ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
   bool cosines = false;        ///< the start is an overcomplete set of cosines (cosine_atoms.h)
   double noisy_weight = 0;     ///< of the noisy picture in the average, where a patch has weight 1; of codes only
