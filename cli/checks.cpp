@@ -1,6 +1,7 @@
 #include "checks.h"
 
 #include <fmt/format.h>
+#include <gsc/option_list.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,7 +69,29 @@ void check_sharing(const CommandLine& line, const SharingOptions& options) {
     throw UsageError(fmt::format("alpha is for --partition global, but partition is {}", to_string(options.partition)));
 }
 
+void check_options_of(const CommandLine& line, Method method) {
+  for (const OptionDescription& option : fit_option_list()) {
+    std::string name = option.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    const std::vector<Method>& methods = option.methods;
+    // How the data lies is also for pages.
+    if (methods.empty() || option.kind == OptionKind::shape || !line.given(name)) continue;
+    if (std::find(methods.begin(), methods.end(), method) != methods.end()) continue;
+    std::vector<std::string_view> words;
+    for (const Method other : methods) words.push_back(to_string(other));
+    throw UsageError(fmt::format("{} is for the {} method{}, but method is {}; leave it out", name,
+                                 fmt::join(words, ", "), words.size() == 1 ? "" : "s", to_string(method)));
+  }
+}
+
+void check_sigma(const CommandLine& line, double sigma) {
+  if (line.given("sigma") && !(sigma > 0))
+    throw UsageError(
+        fmt::format("sigma is {:g}; a noise level is positive. Leave it out where it is not known", sigma));
+}
+
 std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {
+  if (!spike_and_slab(options.method)) return "";
   if (options.method != Method::truncated) {
     options = options.resolved(latents);
     return line.given("candidates") || line.given("max-active")

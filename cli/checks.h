@@ -10,6 +10,11 @@
 
 namespace gsc::cli {
 
+/// Throws UsageError naming an option that was given but is not of this method, and the methods that have it.
+void check_options_of(const CommandLine& line, Method method);
+/// Throws UsageError if --sigma was given and is no noise level.
+void check_sigma(const CommandLine& line, double sigma);
+
 /// Throws UsageError unless a file can be created at `path` and its extension is one of `extensions` (with dot; empty:
 /// any). `option` is what messages call it. An empty path is fine: nothing is to be written.
 void check_output(const std::string& option, const std::string& path, const std::vector<std::string>& extensions = {});

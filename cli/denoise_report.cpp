@@ -38,6 +38,7 @@ std::string scores_text(double psnr, const std::optional<double>& ssim) {
 
 Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
   const Denoised::Learned& main = run.denoised.learned.front();
+  const std::string objective(objective_name(main.options.inference.method));
   double iterations = 0, learning = 0;
   Json models = Json::array();
   for (const Denoised::Learned& learned : run.denoised.learned) {
@@ -49,7 +50,7 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
                       {"candidates", learned.options.inference.candidates},
                       {"max_active", learned.options.inference.max_active},
                       {"iterations", learned.fit.last().iteration},
-                      {"free_energy", learned.fit.last().free_energy},
+                      {objective, learned.fit.last().free_energy},
                       {"noise_std", learned.fit.last().noise_std},
                       {"seconds_learning", learned.fit.seconds},
                       {"seconds_inferring", learned.seconds_inferring}});
@@ -65,8 +66,8 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
             {"seconds", run.seconds},
             {"seconds_per_iteration", iterations > 0 ? learning / iterations : 0},
             {"iterations", main.fit.last().iteration},
-            {"free_energy", main.fit.last().free_energy},
-            {"free_energy_trace", trace},
+            {objective, main.fit.last().free_energy},
+            {objective + "_trace", trace},
             {"noise_std", noise_std(run)},
             {"noise_estimate", run.denoised.noise.std},
             {"noise_uncertain", run.denoised.noise.uncertain},
@@ -128,7 +129,7 @@ void write_report(const std::string& path, const Settings& settings, const Denoi
       {"posterior standard deviation", fmt::format("white is {:.3g}", largest), run.denoised.std, 0, largest});
   report.add_figures(figures);
   report.add_heading("Learning");
-  report.add_learning(main.fit.state);
+  report.add_learning(main.fit.state, main.options.inference.method);
   report.add_heading(fmt::format("Basis functions ({0} x {0} pixels)", main.patch));
   report.add_basis(main.fit.model(), main.patch, main.patch, static_cast<Index>(run.noisy.channels.size()));
   add_options(report, options_json(kDenoise, settings));

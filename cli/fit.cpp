@@ -140,7 +140,7 @@ std::string announcement(const Input& input, const Settings& settings) {
 
 /// Several starts, the best of which counts. They are not interrupted by halves.
 Restarts best_of_starts(const Data& data, const Settings& settings, ProgressLine& progress) {
-  StartsObserver observer(settings.restarts, settings.fit.iterations, progress);
+  StartsObserver observer(settings.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
   const auto start = std::chrono::steady_clock::now();
   Restarts result = fit_restarts(data, settings.fit, settings.restarts, &observer);
   if (result.best.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
@@ -166,6 +166,9 @@ int run_fit(const CommandLine& line) {
   else
     start = load_start(line, settings);
   if (!checkpoint) choose_missing(line, settings);
+  const Method method = settings.fit.inference.method;
+  check_options_of(line, method);
+  check_sigma(line, settings.fit.known_noise);
   const std::string note = clip_truncation(line, settings.fit.inference, settings.fit.latents);
   settings.fit.validate();
   if (start && settings.restarts > 1)
@@ -209,13 +212,13 @@ int run_fit(const CommandLine& line) {
   const ModelFile file{result.state, of_best, GSC_VERSION, input.recording};
   save_model(settings.output, file);
   Json metrics = fit_metrics(settings, *data, result);
-  add_starts(metrics, settings.fit.seed, starts.free_energies, starts.winner);
+  add_starts(metrics, settings.fit.seed, starts.free_energies, starts.winner, method);
   write_metrics(settings.metrics, metrics);
   if (!settings.report.empty())
     write_learning_report(settings.report, "Model of " + data->name(), file, settings.show_basis,
                           settings.restarts > 1 ? starts.free_energies : std::vector<double>{}, settings.fit.seed);
-  progress.say(fit_summary(result, static_cast<double>(data->rows())) +
-               starts_text(starts.free_energies, starts.winner));
+  progress.say(fit_summary(result, static_cast<double>(data->rows()), method) +
+               starts_text(starts.free_energies, starts.winner, method));
   progress.say(fmt::format("wrote {}", settings.output));
   return kDone;
 }

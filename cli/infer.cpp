@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "data/extension.h"
 #include "inference/infer_in_chunks.h"
+#include "inference/point_estimate.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "missing.h"
@@ -31,8 +32,10 @@ Posterior infer_all(const Model& model, const Data& data, const Settings& settin
   };
   Posterior posterior =
       infer_in_chunks(model, data, settings.fit.inference, request, show, [] { return interrupted(); });
-  totals.free_energy = posterior.log_likelihood.sum();
-  totals.activations = posterior.probability.colwise().sum().transpose();
+  if (posterior.log_likelihood.size() > 0) totals.free_energy = posterior.log_likelihood.sum();
+  totals.activations = point_estimate(settings.fit.inference.method)
+                           ? Vector((posterior.mean.array() != 0).cast<double>().colwise().sum().transpose())
+                           : Vector(posterior.probability.colwise().sum().transpose());
   return posterior;
 }
 
@@ -62,6 +65,18 @@ void check_impute(const CommandLine& line, const Settings& settings) {
         "--missing VALUE or --mask FILE");
 }
 
+/// What a method that gives codes alone does not have.
+void check_point_estimate(const Settings& settings) {
+  const Method method = settings.fit.inference.method;
+  if (!point_estimate(method)) return;
+  refuse_of_point_estimate(method, {settings.variance, settings.states, settings.with_candidates});
+  if (!settings.impute_std.empty())
+    throw UsageError(
+        fmt::format("impute-std is {}, but the {} method gives codes and no posterior deviation; leave it "
+                    "out, or learn with the truncated method",
+                    settings.impute_std, to_string(method)));
+}
+
 void write_imputed(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress) {
   if (settings.impute.empty() && settings.impute_std.empty()) return;
   const Imputed imputed = impute(model, data, settings.fit.inference, {.denoise_observed = settings.denoise_observed},
@@ -84,8 +99,11 @@ void check_order(const Settings& settings) {
 /// What the user asked for, under the names that docs/cli.md promises.
 std::vector<NamedArray> arrays_of(const Posterior& posterior, const Settings& settings) {
   if (is_npy(settings)) return {named("mean", posterior.mean)};
-  std::vector<NamedArray> arrays = {named("mean", posterior.mean), named("probability", posterior.probability),
-                                    named("log_likelihood", posterior.log_likelihood)};
+  std::vector<NamedArray> arrays = {named("mean", posterior.mean)};
+  if (!point_estimate(settings.fit.inference.method)) {
+    arrays.push_back(named("probability", posterior.probability));
+    arrays.push_back(named("log_likelihood", posterior.log_likelihood));
+  }
   if (settings.variance) arrays.push_back(named("variance", posterior.variance));
   if (settings.states > 0) {
     arrays.push_back(
@@ -130,6 +148,8 @@ int run_infer(const CommandLine& line) {
     line.apply(settings);
   }
   choose_missing(line, settings);
+  check_options_of(line, settings.fit.inference.method);
+  check_point_estimate(settings);
   check_impute(line, settings);
   const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
   settings.fit.inference.validate(model.latents());
@@ -151,9 +171,11 @@ int run_infer(const CommandLine& line) {
   write_imputed(model, *data, settings, progress);
   write_metrics(settings.metrics, infer_metrics(settings, *data, model, totals));
   const auto count = static_cast<double>(data->rows());
-  progress.say(fmt::format("{} in {}: free energy {:.9g} ({:.6g} per data point), {:.3g} active latents each",
-                           input.text(), duration_text(totals.seconds), totals.free_energy, totals.free_energy / count,
-                           totals.activations.sum() / count));
+  const std::string energy = totals.free_energy ? fmt::format("free energy {:.9g} ({:.6g} per data point), ",
+                                                              *totals.free_energy, *totals.free_energy / count)
+                                                : "";
+  progress.say(fmt::format("{} in {}: {}{:.3g} active latents each", input.text(), duration_text(totals.seconds),
+                           energy, totals.activations.sum() / count));
   progress.say(fmt::format("wrote {}", output_name(settings.output)));
   for (const std::string& name : {settings.impute, settings.impute_std})
     if (!name.empty()) progress.say(fmt::format("wrote {}", name));

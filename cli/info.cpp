@@ -13,6 +13,7 @@
 #include "data/file_kind.h"
 #include "devices.h"
 #include "help.h"
+#include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"
 #include "open_table.h"
@@ -32,11 +33,15 @@ std::array<double, 5> five_numbers(Vector values) {
   return result;
 }
 
+/// Models that were not learned have the default's.
+Method method_of(const ModelFile& file) { return file.options ? file.options->inference.method : Method::truncated; }
+
 Json training_json(const ModelFile& file) {
   const std::vector<IterationReport>& history = file.state.history;
   if (history.empty()) return nullptr;
-  const auto row_json = [](const IterationReport& row) {
-    return Json{{"iteration", row.iteration},     {"free_energy", row.free_energy},       {"noise_std", row.noise_std},
+  const std::string objective(objective_name(method_of(file)));
+  const auto row_json = [&](const IterationReport& row) {
+    return Json{{"iteration", row.iteration},     {objective, row.free_energy},           {"noise_std", row.noise_std},
                 {"mean_active", row.mean_active}, {"latents_in_use", row.latents_in_use}, {"estimated", row.estimated}};
   };
   double seconds = 0;
@@ -61,6 +66,7 @@ Json model_json(const std::string& path, const ModelFile& file) {
   const Model& model = file.state.model;
   Json json{{"file", path},
             {"kind", "model"},
+            {"method", file.options || !file.state.history.empty() ? Json(to_string(method_of(file))) : Json()},
             {"bytes", std::filesystem::file_size(path)},
             {"version", file.version},
             {"dimensions", model.dimensions()},
@@ -101,6 +107,7 @@ std::string model_text(const Json& j) {
   add("dimensions", j["dimensions"].dump());
   if (j.contains("recording")) add("recording", j["recording"]["text"].get<std::string>());
   add("latents", j["latents"].dump());
+  if (!j["method"].is_null()) add("learned by", j["method"].get<std::string>());
   add("noise", fmt::format("{}, standard deviation {:.4g}", j["noise"]["type"].get<std::string>(),
                            j["noise"]["std"].get<double>()));
   add("", "smallest, quartiles and largest over the latents:");
@@ -114,10 +121,13 @@ std::string model_text(const Json& j) {
     add("learned in",
         fmt::format("{} iterations, {}{}", last["iteration"].dump(), duration_text(training["seconds"].get<double>()),
                     training["converged"] == true ? ", converged" : ", not yet converged"));
-    const auto energy = [](const Json& row) {
-      return fmt::format("{}{:.9g}", row["estimated"] == true ? "about " : "", row["free_energy"].get<double>());
+    const Method method = parse<Method>(j["method"].get<std::string>(), "method");
+    const auto energy = [&](const Json& row) {
+      return fmt::format("{}{:.9g}", row["estimated"] == true ? "about " : "",
+                         row[std::string(objective_name(method))].get<double>());
     };
-    add("free energy", fmt::format("{} at the start, {} at the end", energy(first), energy(last)));
+    add(std::string(objective_text(method)).c_str(),
+        fmt::format("{} at the start, {} at the end", energy(first), energy(last)));
     add("active latents", fmt::format("{:.3g} per data point, {} of {} in use", last["mean_active"].get<double>(),
                                       last["latents_in_use"].dump(), j["latents"].dump()));
     for (const auto& [name, count] : training["rescues"].items())

@@ -58,13 +58,14 @@ void check_files(const Settings& settings) {
 std::shared_ptr<const PatchModel> learned_elsewhere(const std::string& path, const Picture& picture) {
   if (path.empty()) return nullptr;
   const ModelFile file = load_model(path);
+  auto learned = std::make_shared<const PatchModel>(
+      PatchModel{file.state.model, file.options ? file.options->inference : InferenceOptions()});
   try {
-    patch_of_model(file.state.model, picture);
+    patch_of_model(*learned, picture);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("learn-from is {}: {}", path, error.what()));
   }
-  return std::make_shared<const PatchModel>(
-      PatchModel{file.state.model, file.options ? file.options->inference : InferenceOptions()});
+  return learned;
 }
 
 /// Whether the files asked for can hold what will come out.

@@ -33,10 +33,11 @@ void add_basis(Report& report, const Model& model, const Shape& shape) {
   report.add_basis(model, drawn.rows, drawn.cols, drawn.channels);
 }
 
-void add_model(Report& report, const FitState& state, const Shape& shape, const std::optional<Recording>& recording) {
+void add_model(Report& report, const FitState& state, const Shape& shape, const std::optional<Recording>& recording,
+               Method method) {
   if (!state.history.empty()) {
     report.add_heading("Learning");
-    report.add_learning(state);
+    report.add_learning(state, method);
   }
   report.add_heading("Basis functions");
   if (recording && shape.rows == 0)
@@ -70,8 +71,9 @@ void write_learning_report(const std::string& path, const std::string& title, co
                            ? fmt::format("{} basis functions of {}", model.latents(), recording_text(*file.recording))
                            : fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
   const Shape of_data = file.options && !file.recording ? file.options->factored.shape : Shape{};
-  add_model(report, file.state, drawn_shape(show_basis, of_data), file.recording);
-  if (!free_energies.empty()) add_starts(report, first_seed, free_energies);
+  const Method method = file.options ? file.options->inference.method : Method::truncated;
+  add_model(report, file.state, drawn_shape(show_basis, of_data), file.recording, method);
+  if (!free_energies.empty()) add_starts(report, first_seed, free_energies, method);
   if (file.options) add_options(report, file_options_json(file));
   double seconds = 0;
   for (const IterationReport& row : file.state.history) seconds += row.seconds;

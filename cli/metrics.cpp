@@ -63,9 +63,10 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
   json["seconds"] = result.seconds;
   json["seconds_per_iteration"] =
       result.last().iteration > 0 ? Json(iteration_seconds / result.last().iteration) : Json();
-  json["free_energy"] = result.last().free_energy;
-  json["free_energy_per_point"] = result.last().free_energy / static_cast<double>(data.rows());
-  json["free_energy_estimated"] = result.last().estimated;
+  const std::string objective(objective_name(settings.fit.inference.method));
+  json[objective] = result.last().free_energy;
+  json[objective + "_per_point"] = result.last().free_energy / static_cast<double>(data.rows());
+  json[objective + "_estimated"] = result.last().estimated;
   json["noise_std"] = result.last().noise_std;
   json["mean_active"] = result.last().mean_active;
   json["latents_in_use"] = result.last().latents_in_use;
@@ -73,7 +74,7 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
   json["sharing"] = sharing_json(settings.fit.sharing, result.sharing);
   json["dips"] = dips;
   json["options"] = options_json(kFit, settings);
-  json["free_energy_trace"] = trace;
+  json[objective + "_trace"] = trace;
   return json;
 }
 
@@ -85,13 +86,15 @@ Json infer_metrics(const Settings& settings, const Data& data, const Model& mode
   json["iterations"] = 0;
   json["seconds"] = totals.seconds;
   json["seconds_per_iteration"] = nullptr;
-  json["free_energy"] = totals.free_energy;
-  json["free_energy_per_point"] = totals.free_energy / count;
+  if (totals.free_energy) {
+    json["free_energy"] = *totals.free_energy;
+    json["free_energy_per_point"] = *totals.free_energy / count;
+  }
   json["noise_std"] = std::sqrt(model.noise.mean_variance());
   json["mean_active"] = totals.activations.sum() / count;
   json["latents_in_use"] = (totals.activations.array() >= 1).count();
   json["options"] = options_json(kInfer, settings);
-  json["free_energy_trace"] = Json::array({totals.free_energy});
+  if (totals.free_energy) json["free_energy_trace"] = Json::array({*totals.free_energy});
   return json;
 }
 

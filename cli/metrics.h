@@ -4,6 +4,7 @@
 #include <gsc/data.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "options.h"
@@ -17,8 +18,8 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
 
 /// What infer adds up over the data.
 struct InferenceTotals {
-  double free_energy = 0;
-  Vector activations;  ///< H, expected number of data points in which each latent is active
+  std::optional<double> free_energy;  ///< none of a point estimate
+  Vector activations;                 ///< H, expected number of data points in which each latent is active
   double seconds = 0;
 };
 Json infer_metrics(const Settings& settings, const Data& data, const Model& model, const InferenceTotals& totals);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
-                     *kWrite = "What to write", *kRun = "Run";
+                     *kDictionary = "Dictionaries", *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
 constexpr const char *kTables = "npy npz csv tsv mat set h5",
@@ -254,6 +254,10 @@ Rows make_table() {
       listed("precision", kDenoise, kInference, denoise, chosen, &O::precision),
       listed("method", kDenoise, kInference, denoise, chosen, &O::method),
       listed("max-active", kSeparate, kInference).left_out("all candidates"),
+      row("sigma", "S", kFit, kModel,
+          "standard deviation of the noise, if it is known: then it is not learned; ksvd must be told", &S::fit,
+          &FitOptions::known_noise)
+          .left_out("learned; ksvd: estimated"),
       listed("selection", both, kInference).as_learned(),
       listed("method", both, kInference).as_learned(),
       listed("method", kSeparate, kInference)
@@ -286,6 +290,10 @@ Rows make_table() {
       listed("shared-prior", kDenoise, kFactored, denoise, chosen, &O::factored, &V::shared_prior),
       listed("sweep-order", kFit | kSeparate, kFactored),
       listed("sweep-order", kDenoise, kFactored, denoise, chosen, &O::factored, &V::order),
+
+      listed("error-gain", both, kDictionary).as_learned(),
+      listed("atoms-per-point", both, kDictionary).as_learned(),
+      listed("atom-update", kFit, kDictionary),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,

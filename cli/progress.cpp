@@ -93,6 +93,10 @@ std::string posterior_text(const InferenceOptions& options) {
       return "all states";
     case Method::factored:
       return "factored posterior";
+    case Method::ksvd:
+      return options.coding.atoms_per_point > 0
+                 ? fmt::format("K-SVD, {} atoms each", options.coding.atoms_per_point)
+                 : fmt::format("K-SVD, explained to {:g} times the noise", options.coding.error_gain);
   }
   return "";
 }
@@ -109,29 +113,30 @@ std::string iteration_text(const FitState& state, const FitOptions& options, boo
     time_left = fmt::format(" ({} left)",
                             duration_text(seconds / static_cast<double>(rows) * (options.iterations - now.iteration)));
   }
-  return fmt::format("iteration {:>{}}/{}{}  free energy {}{:.9g}  noise std {:.4g}  active {:.2f}  in use {}/{}",
-                     now.iteration, fmt::formatted_size("{}", options.iterations), options.iterations, time_left,
-                     now.estimated ? "about " : "", now.free_energy, now.noise_std, now.mean_active, now.latents_in_use,
-                     state.model.latents());
+  return fmt::format("iteration {:>{}}/{}{}  {} {}{:.9g}  noise std {:.4g}  active {:.2f}  in use {}/{}", now.iteration,
+                     fmt::formatted_size("{}", options.iterations), options.iterations, time_left,
+                     objective_text(options.inference.method), now.estimated ? "about " : "", now.free_energy,
+                     now.noise_std, now.mean_active, now.latents_in_use, state.model.latents());
 }
 
-std::string fit_summary(const FitResult& result, double data_points) {
+std::string fit_summary(const FitResult& result, double data_points, Method method) {
   const IterationReport& last = result.last();
   const std::string why = result.reason == StopReason::converged     ? "converged"
                           : result.reason == StopReason::interrupted ? "interrupted"
                                                                      : "all iterations done";
   std::string text = fmt::format("{} after {} iteration{}, {}\n", why, last.iteration, last.iteration == 1 ? "" : "s",
                                  duration_text(result.seconds));
-  text += fmt::format("  free energy     {}{:.9g} ({:.6g} per data point)\n", last.estimated ? "about " : "",
-                      last.free_energy, last.free_energy / data_points);
+  text += fmt::format("  {:<15} {}{:.9g} ({:.6g} per data point)\n", objective_text(method),
+                      last.estimated ? "about " : "", last.free_energy, last.free_energy / data_points);
   text += fmt::format("  noise std       {:.4g}\n", last.noise_std);
   text += fmt::format("  active latents  {:.3g} per data point on average\n", last.mean_active);
   text += fmt::format("  latents in use  {} of {}\n", last.latents_in_use, result.model().latents());
   const auto dips = std::count_if(result.state.history.begin(), result.state.history.end(),
                                   [](const IterationReport& row) { return row.dip; });
   if (dips > 0)
-    text += fmt::format("  note            the free energy fell in {} of {} iterations, as truncated learning may\n",
-                        dips, last.iteration);
+    text += fmt::format("  note            the {} {} in {} of {} iterations, as {}\n", objective_text(method),
+                        minimised(method) ? "rose" : "fell", dips, last.iteration,
+                        minimised(method) ? "new codes may" : "truncated learning may");
   for (const std::string& line : rescue_lines(result.state.rescues))
     text += fmt::format("  note            {}\n", line);
   text.pop_back();

@@ -51,6 +51,6 @@ std::string posterior_text(const InferenceOptions& options);
 std::string iteration_text(const FitState& state, const FitOptions& options, bool with_time_left);
 
 /// What came out, in a few lines.
-std::string fit_summary(const FitResult& result, double data_points);
+std::string fit_summary(const FitResult& result, double data_points, Method method = Method::truncated);
 
 }  // namespace gsc::cli

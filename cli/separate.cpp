@@ -190,7 +190,7 @@ int run_separate(const CommandLine& line) {
   if (!note.empty()) progress.say(note);
 
   catch_interrupts();
-  StartsObserver observer(options.restarts, settings.fit.iterations, progress);
+  StartsObserver observer(options.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
   const auto start = Clock::now();
   Separation separation = separate(channels.values, options, &observer);
   separation.fit.seconds = std::chrono::duration<double>(Clock::now() - start).count();

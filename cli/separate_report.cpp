@@ -35,7 +35,8 @@ void add_mixing(Report& report, const Matrix& mixing, const Channels& channels) 
 }  // namespace
 
 std::string separate_summary(const Separation& separation, double samples) {
-  return fit_summary(separation.fit, samples) + starts_text(separation.free_energies, separation.winner);
+  return fit_summary(separation.fit, samples) +
+         starts_text(separation.free_energies, separation.winner, Method::truncated);
 }
 
 std::string score_text(const SeparationScore& score) {
@@ -56,7 +57,7 @@ Json separate_metrics(const Settings& settings, const Channels& channels, const 
   json["whitened"] = separation.whitened;
   json["noise_share"] = separation.noise_share ? Json(*separation.noise_share) : Json();
   json["notes"] = separation.notes;
-  add_starts(json, settings.fit.seed, separation.free_energies, separation.winner);
+  add_starts(json, settings.fit.seed, separation.free_energies, separation.winner, settings.fit.inference.method);
   if (!score) return json;
   json["amari"] = score->amari ? Json(*score->amari) : Json();
   json["correlations"] = Json::array();
@@ -97,7 +98,7 @@ void write_separation_report(const std::string& path, const Settings& settings, 
                       : fmt::format("Posterior means of all {} samples.", shown));
   add_model(report, separation.fit.state, {});
   add_mixing(report, separation.mixing, channels);
-  add_starts(report, settings.fit.seed, separation.free_energies);
+  add_starts(report, settings.fit.seed, separation.free_energies, settings.fit.inference.method);
   add_options(report, options_json(kSeparate, settings));
   report.write(path);
 }

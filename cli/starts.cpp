@@ -17,7 +17,7 @@ void StartsObserver::on_iteration(const FitState& state) {
     ++begun_;
   else
     ++done_;
-  if ((begun_ == 1 && row.iteration == 0) || row.free_energy > best_) {
+  if ((begun_ == 1 && row.iteration == 0) || better(method_, row.free_energy, best_)) {
     best_ = row.free_energy;
     estimated_ = row.estimated;
   }
@@ -25,17 +25,20 @@ void StartsObserver::on_iteration(const FitState& state) {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const std::string left =
       done_ > 0 ? fmt::format(", at most {} left", duration_text(seconds * (all - done_) / done_)) : "";
-  progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best free energy {}{:.9g}", begun_,
-                             starts_, done_, all, left, estimated_ ? "about " : "", best_),
+  progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best {} {}{:.9g}", begun_, starts_,
+                             done_, all, left, objective_text(method_), estimated_ ? "about " : "", best_),
                  std::chrono::seconds(5));
 }
 
 bool StartsObserver::stop_requested() { return interrupted(); }
 
-std::string starts_text(const std::vector<double>& free_energies, int winner) {
+std::string starts_text(const std::vector<double>& free_energies, int winner, Method method) {
   const StartsSummary summary = compare_starts(free_energies);
   std::string text;
-  if (free_energies.size() > 1)
+  if (free_energies.size() > 1 && minimised(method))
+    text += fmt::format("\n  starts          start {} of {} has the least {}; the worst is {:.4g} above", winner + 1,
+                        free_energies.size(), objective_text(method), summary.range);
+  else if (free_energies.size() > 1)
     text += fmt::format(
         "\n  starts          {} of {} within 1 of the best free energy (start {}); the worst is {:.4g} below",
         summary.near, free_energies.size(), winner + 1, summary.range);
@@ -45,19 +48,22 @@ std::string starts_text(const std::vector<double>& free_energies, int winner) {
   return text;
 }
 
-void add_starts(Json& metrics, std::uint64_t seed, const std::vector<double>& free_energies, int winner) {
+void add_starts(Json& metrics, std::uint64_t seed, const std::vector<double>& free_energies, int winner,
+                Method method) {
   metrics["best_seed"] = seed + static_cast<std::uint64_t>(winner);
-  metrics["free_energies"] = free_energies;  // NaN, of a start that failed, is written as null
+  const std::string name(objective_name(method));
+  metrics[name.ends_with("y") ? name.substr(0, name.size() - 1) + "ies" : name + "s"] =
+      free_energies;  // NaN, of a start that failed, is written as null
   metrics["spread"] = compare_starts(free_energies).range;
 }
 
-void add_starts(Report& report, std::uint64_t seed, const std::vector<double>& free_energies) {
+void add_starts(Report& report, std::uint64_t seed, const std::vector<double>& free_energies, Method method) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < free_energies.size(); ++i)
     rows.push_back({fmt::format("{}", seed + i),
                     std::isnan(free_energies[i]) ? "failed" : fmt::format("{:.9g}", free_energies[i])});
   report.add_heading("Starts");
-  report.add_table({"seed", "free energy"}, rows);
+  report.add_table({"seed", std::string(objective_text(method))}, rows);
 }
 
 }  // namespace gsc::cli

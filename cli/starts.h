@@ -17,8 +17,8 @@ namespace gsc::cli {
 /// One line for all starts, which run side by side; stops them on Ctrl-C.
 class StartsObserver final : public Observer {
  public:
-  StartsObserver(int starts, int iterations, ProgressLine& progress)
-      : starts_(starts), iterations_(iterations), progress_(progress) {}
+  StartsObserver(int starts, int iterations, Method method, ProgressLine& progress)
+      : starts_(starts), iterations_(iterations), method_(method), progress_(progress) {}
   /// What follows a note is counted anew: separate() may look for the sources a second time.
   void on_note(const std::string& note) override {
     progress_.say(note);
@@ -35,6 +35,7 @@ class StartsObserver final : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
   int starts_, iterations_;
+  Method method_;
   ProgressLine& progress_;
   Clock::time_point start_ = Clock::now();
   int begun_ = 0;
@@ -44,12 +45,12 @@ class StartsObserver final : public Observer {
 };
 
 /// Lines for below fit_summary(); nothing to say of a single start.
-std::string starts_text(const std::vector<double>& free_energies, int winner);
+std::string starts_text(const std::vector<double>& free_energies, int winner, Method method);
 
-/// best_seed, free_energies and spread. `seed` is that of the first start.
-void add_starts(Json& metrics, std::uint64_t seed, const std::vector<double>& free_energies, int winner);
+/// best_seed, free_energies (or what the method has in their place) and spread. `seed` is that of the first start.
+void add_starts(Json& metrics, std::uint64_t seed, const std::vector<double>& free_energies, int winner, Method method);
 
 /// A table of the starts.
-void add_starts(Report& report, std::uint64_t seed, const std::vector<double>& free_energies);
+void add_starts(Report& report, std::uint64_t seed, const std::vector<double>& free_energies, Method method);
 
 }  // namespace gsc::cli

@@ -63,8 +63,9 @@ constexpr std::size_t field_count() {
 TEST(Fields, EveryOptionIsListed) {
   // Structs within count as their fields, a shape as one; inference.mean_products and sharing.team are no
   // options.
-  const std::size_t fields = field_count<FitOptions>() - 3 + (field_count<InferenceOptions>() - 1) +
-                             field_count<FactoredOptions>() + (field_count<SharingOptions>() - 1);
+  const std::size_t fields = field_count<FitOptions>() - 4 + (field_count<InferenceOptions>() - 2) +
+                             field_count<FactoredOptions>() + field_count<DictionaryOptions>() +
+                             field_count<CodingOptions>() + (field_count<SharingOptions>() - 1);
   EXPECT_EQ(fit_option_list().size(), fields) << "a field is missing in src/learning/fit_option_list.h";
   EXPECT_EQ(field_count<FactoredOptions::Shape>(), 3U) << "see for_each_attribute() of the model file";
 }
@@ -122,7 +123,7 @@ TEST(Fields, LimitsOfOptionsAreChecked) {
         for_each_option(options, [&]<class Value>(const OptionInfo& option, Value& value) {
           if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
             if (option.name != listed.name || option.remedy == nullptr) return;
-            if (option.only_factored && method != Method::factored) return;
+            if (!option.read_by(method)) return;
             const double limit = below ? option.smallest : option.largest;
             const double beyond = below ? limit - 1 : 2 * limit;
             if (std::is_integral_v<Value> && beyond > 1e9) return;

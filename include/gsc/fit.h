@@ -24,6 +24,7 @@ struct Rescues {
   std::int64_t slab_fallbacks = 0;  ///< full slab: the fast step was replaced by the plain EM step
   std::int64_t clamped_pivots = 0;  ///< data points with a numerically singular state in the E-step
   std::int64_t gap_fallbacks = 0;   ///< missing values: the long step for W was made shorter
+  std::int64_t replaced_atoms = 0;  ///< of a dictionary: hardly used, or as good as equal to another
   Rescues& operator+=(const Rescues& other);
   std::int64_t total() const;
 };
@@ -71,11 +72,13 @@ struct FitOptions {
   Init init = Init::data;
   Intercept intercept = Intercept::learned;
   /// The noise's standard deviation, if it is known: then it is not learned. It starts higher and comes down to this in
-  /// the first quarter of the iterations, so that what is strong is learned first. 0: learned.
+  /// the first quarter of the iterations, so that what is strong is learned first. 0: learned. Methods that must be
+  /// told it take it as it is; 0: an estimate, of which a note tells.
   double known_noise = 0;
   Update noise_update = Update::exact;
   Update slab_update = Update::exact;
-  FactoredOptions factored;  ///< read if inference.method is factored
+  FactoredOptions factored;      ///< read if inference.method is factored
+  DictionaryOptions dictionary;  ///< read by methods that learn a dictionary
   int iterations = 100;
   /// Stepwise EM: an M-step after every so many data points, in shuffled order, on sums that forget slowly. An
   /// iteration is still a pass over the data. 0: full EM, an M-step after each pass.
@@ -92,12 +95,14 @@ struct FitOptions {
 /// One row of the history. Row 0 describes the starting parameters, row t those after t M-steps.
 struct IterationReport {
   int iteration = 0;
-  double free_energy = 0;    ///< sum over data points, natural log
+  /// Sum over data points, natural log. Of methods without a free energy what they have in its place, which is called
+  /// objective_name() wherever it is shown or stored.
+  double free_energy = 0;
   double noise_std = 0;      ///< square root of the mean noise variance
   double mean_active = 0;    ///< mean number of active latents per data point
   Index latents_in_use = 0;  ///< latents with at least one expected activation in the whole data
   double seconds = 0;        ///< since the previous row
-  bool dip = false;          ///< the free energy fell (by more than rounding)
+  bool dip = false;          ///< the free energy fell (by more than rounding), or what is minimised rose
   /// The free energy is an estimate: each batch's under the parameters of its time, or that of the first batch alone.
   bool estimated = false;
   std::int64_t rescues = 0;  ///< Rescues::total() of this iteration

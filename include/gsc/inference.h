@@ -2,6 +2,7 @@
 // The E-step: data and model -> posterior, as sums for learning (Statistics) or point by point (Posterior).
 
 #include <gsc/data.h>
+#include <gsc/dictionary.h>
 #include <gsc/model.h>
 #include <gsc/types.h>
 
@@ -15,7 +16,7 @@ namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Selection { singleton, conditional };
-enum class Method { truncated, exact, factored };
+enum class Method { truncated, exact, factored, ksvd };
 enum class Precision { double_precision, single_precision };
 enum class Missing { error, nan };
 
@@ -29,10 +30,12 @@ inline constexpr Index kUsualCandidates = 10, kUsualMaxActive = 5;
 
 struct InferenceOptions {
   /// truncated: the posterior on the states of the candidates. exact: on all states. factored: the latents taken as
-  /// independent given the data, for any number of them at once (docs/methods.md).
+  /// independent given the data, for any number of them at once. ksvd: sparse codes of a dictionary, no posterior
+  /// (docs/methods.md).
   Method method = Method::truncated;
   Index candidates = 0;  ///< H': latents per data point that may be active together; 0: 10, or all if there are fewer
-  Index max_active = 0;  ///< gamma: most active latents in one state; 0: 5, or all candidates if there are fewer
+  Index max_active = 0;  ///< gamma: most active latents in one state; 0: 5, or all candidates if there are fewer;
+                         ///< of a dictionary most atoms of a data point, 0: half its dimensions
   /// singleton: the paper's score, each latent alone. conditional: half of them so, the others given those.
   Selection selection = Selection::conditional;
   Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double. Data
@@ -48,6 +51,7 @@ struct InferenceOptions {
   bool mean_products = false;
   int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
   std::string device = "cpu";  ///< what computes (gsc/engine.h)
+  CodingOptions coding;        ///< read by methods that learn a dictionary
 
   /// Throws UsageError naming the first field that does not fit a model with `latents` latents.
   void validate(Index latents) const;
@@ -112,7 +116,8 @@ struct PosteriorRequest {
   bool candidates = false;  ///< the candidate latents of each data point
 };
 
-/// The posterior of each data point. N rows everywhere.
+/// The posterior of each data point. N rows everywhere. Of a point estimate (point_estimate()) there is the mean alone,
+/// which is the code; the rest stays empty, and asking for it is a UsageError.
 struct Posterior {
   Matrix mean;         ///< N x H   <s.z>
   Matrix probability;  ///< N x H   P(s_h = 1)
@@ -133,6 +138,21 @@ Posterior infer(const Model& model, const Data& data, const InferenceOptions& op
 /// How many threads `requested` means here: itself, or for 0 OMP_NUM_THREADS, else the physical cores this
 /// process may use.
 int thread_count(int requested);
+
+/// Whether the method infers the posterior of the spike-and-slab model; else it has a model of its own.
+bool spike_and_slab(Method method);
+/// Whether it gives one code for each data point and nothing of how certain that is.
+bool point_estimate(Method method);
+/// Whether it must be told how strong the noise is.
+bool needs_noise_level(Method method);
+/// What learning by this method makes better from iteration to iteration, as files and JSON call it: "free_energy".
+std::string_view objective_name(Method method);
+/// The same for people: "free energy".
+std::string_view objective_text(Method method);
+/// Whether less of it is better.
+bool minimised(Method method);
+/// Whether `one` is a better value of the method's objective than `other`.
+bool better(Method method, double one, double other);
 
 std::string_view to_string(Selection selection);
 std::string_view to_string(Method method);

@@ -42,7 +42,8 @@ struct ImputeOptions {
 struct Imputed {
   Matrix mean;  ///< rows x D: b + W <s.z> where a value was missing, else the value (or as above)
   /// Rows x D: how far off that may be. Of a missing value the deviation of what would have been measured, noise
-  /// included; of a denoised one that of the value without noise; 0 where the value was kept.
+  /// included; of a denoised one that of the value without noise; 0 where the value was kept. Empty where the method
+  /// gives codes alone (point_estimate()).
   Matrix std;
   double scale = 1;    ///< the factor that is in std
   Index held_out = 0;  ///< from how many observed values; too few: none

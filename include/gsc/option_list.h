@@ -21,7 +21,9 @@ struct OptionDescription {
   double smallest = 0, largest = 0;    ///< of numbers
   std::string help;                    ///< one line
   bool in_files = true;                ///< a model file has it; else it is of one run only
-  bool only_factored = false;          ///< no other method reads it, and model files of others do not have it
+  /// Those that read it; empty: all. Others refuse another value than the default, and their model files do not have
+  /// it.
+  std::vector<Method> methods;
 };
 
 /// The fields of FitOptions and of what it holds, but for those that are no choice of a user (the team of processes).
@@ -32,6 +34,9 @@ std::vector<OptionDescription> fit_option_list();
 /// are FitOptions::validate()'s to check.
 std::string option_text(const FitOptions& options, std::string_view name);
 void set_option(FitOptions& options, std::string_view name, const std::string& text);
+
+/// The options with this method, and with defaults where they are of other methods alone.
+FitOptions options_for(FitOptions options, Method method);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -56,8 +56,9 @@ class Report {
   void add_basis(const Model& model, Index rows, Index cols, Index channels);
   /// Those of windows of a recording as time courses, one below the other for each channel.
   void add_basis(const Model& model, const Recording& recording);
-  /// Free energy, noise level and active latents against iteration, and sorted pi.
-  void add_learning(const FitState& state);
+  /// Free energy (or what the method has in its place), noise level and active latents against iteration, and sorted
+  /// pi.
+  void add_learning(const FitState& state, Method method = Method::truncated);
   /// Name and value pairs: options, versions, timings.
   void add_facts(const std::string& heading, const std::vector<std::pair<std::string, std::string>>& facts);
 

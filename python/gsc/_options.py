@@ -34,7 +34,15 @@ PARAMETER_OF = {option: parameter for parameter, option in RENAMED.items()}
 LEFT_OUT = {"candidates": "0", "max_active": "0", "known_noise": "0", "length_scale": "0", "batch": "0", "threads": "0",
             "shape": "0x0x1"}
 
-OPTIONS = {option["name"]: option for option in _core.option_list()}
+#: The methods of the estimators here. The library has others, which learn a dictionary and no spike-and-slab model.
+METHODS = ("truncated", "exact", "factored")
+_LISTED = _core.option_list()
+_ALL_METHODS = next(option["words"] for option in _LISTED if option["name"] == "method")
+OPTIONS = {
+    option["name"]: {**option, "words": [word for word in option["words"] if option["name"] != "method" or word in METHODS]}
+    for option in _LISTED
+    if not option["methods"] or set(METHODS) & set(option["methods"])
+}
 
 
 def parameter_name(option: str) -> str:
@@ -113,6 +121,11 @@ def clamped(name: str, value: int | None, most: int, of_what: str) -> int | None
 def texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]:
     """The options of the library that an estimator's parameters amount to, without those left out."""
     values = dict(parameters)
+    if values.get("method") in _ALL_METHODS and values["method"] not in METHODS:
+        raise UsageError(
+            f"method is {values['method']!r}, which learns a dictionary and no spike-and-slab model; choose one of "
+            f"{', '.join(METHODS)} (the program gsc has the others)"
+        )
     values["n_components"] = n_components
     values["random_state"] = seed_of(values.get("random_state"))
     values["n_jobs"] = threads_of(values.get("n_jobs"))

@@ -43,7 +43,8 @@ def _text(value: Any) -> str:
 def _put_options(group: Any, options: dict[str, str]) -> None:
     for name, option in OPTIONS.items():
         text = options.get(name, option["usual"])
-        if not option["in_files"] or (option["only_factored"] and options.get("method") != "factored"):
+        of_others = option["methods"] and options.get("method", OPTIONS["method"]["usual"]) not in option["methods"]
+        if not option["in_files"] or of_others:
             continue
         if option["kind"] in ("word", "text"):
             _put_text(group, name, text)
@@ -152,7 +153,10 @@ class _Reader:
         return _text(self.file[f"parameters/{name}"].attrs.get("type", guess))
 
     def check_kind(self) -> None:
-        if _text(self.file.attrs.get("kind", "")) != KIND:
+        kind = _text(self.file.attrs.get("kind", ""))
+        if kind.startswith(f"{KIND}: "):
+            raise self.fail(f"is a dictionary learned by {kind[len(KIND) + 2:]} and no spike-and-slab model; use the program gsc")
+        if kind != KIND:
             raise self.fail(f"is HDF5 but not a gsc model (its attribute 'kind' is not '{KIND}')")
         version = int(self.file.attrs.get("format_version", 1))
         if not 1 <= version <= FORMAT_VERSION:

@@ -42,7 +42,9 @@ nb::list option_list() {
     described["largest"] = option.largest;
     described["help"] = option.help;
     described["in_files"] = option.in_files;
-    described["only_factored"] = option.only_factored;
+    nb::list methods;
+    for (const Method method : option.methods) methods.append(std::string(to_string(method)));
+    described["methods"] = methods;
     list.append(described);
   }
   return list;

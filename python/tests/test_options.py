@@ -54,7 +54,7 @@ def test_every_option_arrives(option):
         "shape": lambda: (4, 5, 1),
     }[described["kind"]]()
     values = {"noise": "scalar", "intercept": "none", parameter_name(option): other}
-    if described["only_factored"]:
+    if described["methods"] == ["factored"]:
         values |= {"method": "factored", "basis_prior": "gp" if option != "basis_prior" else other}
     n_components = other if option == "latents" else 20
     try:

@@ -262,7 +262,7 @@ std::unique_ptr<Data> open_hdf5(const std::filesystem::path& path, const std::st
     return open(dataset);
   }
   const Handle root = open_object(*file, "/");
-  if (has_attribute(root.get(), "kind") && read_text(*file, root.get(), "kind") == kModelKind)
+  if (has_attribute(root.get(), "kind") && is_model_kind(read_text(*file, root.get(), "kind")))
     fail(file->name, "is a model, not data; if its numbers are wanted, say which, as in {}:/parameters/W", file->name);
   const std::vector<std::string> names = tables();
   if (names.size() == 1) return open(names.front());

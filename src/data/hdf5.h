@@ -141,7 +141,10 @@ void write_real(hid_t object, const std::string& name, double value);
 void write_text(hid_t object, const std::string& name, std::string_view value);
 
 /// The attribute `kind` of a model file (model_file.cpp).
-constexpr const char* kModelKind = "gsc model";
+constexpr const char* kModelKind = "gsc model";  // of the spike-and-slab model; others add ": " and their method
+inline bool is_model_kind(std::string_view kind) {
+  return kind == kModelKind || kind.starts_with(std::string(kModelKind) + ": ");
+}
 
 /// file.h5:/path; an empty path means the only table there is. A model file has many, so there it must be given.
 std::unique_ptr<Data> open_hdf5(const std::filesystem::path& path, const std::string& dataset);

@@ -5,6 +5,7 @@
 
 #include "inference/block_inference.h"
 #include "inference/cpu_engine.h"
+#include "inference/dictionary_engine.h"
 #include "inference/factored_engine.h"
 #include "math/numeric_scope.h"
 
@@ -12,6 +13,7 @@ namespace gsc {
 namespace {
 
 std::unique_ptr<Engine> on_the_cpu(const Data& data, const InferenceOptions& options) {
+  if (point_estimate(options.method)) return std::make_unique<DictionaryEngine>(data, options);
   if (options.method == Method::factored) return std::make_unique<FactoredEngine>(data, options);
   return std::make_unique<CpuEngine>(data, options);
 }

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "inference/block_inference.h"
+#include "inference/coder.h"
 #include "inference/factored_engine.h"
 #include "inference/gap_model.h"
 #include "inference/held_out_scale.h"
@@ -133,6 +134,8 @@ Imputed impute(const Model& model, const Data& data, const InferenceOptions& opt
   require_fit(model, data, with_gaps);
   require_rows(data);
   count = rows_asked_for(data, first, count);
+  if (point_estimate(options.method))
+    return {imputed_by_codes(model, data, with_gaps, what.denoise_observed, first, count, stop), {}};
   const auto impute_rows = [&](const Data& from, const ImputeOptions& wanted, Index begin, Index rows) {
     return options.method == Method::factored ? impute_factored(model, from, with_gaps, wanted, begin, rows, stop)
                                               : impute_on_candidates(model, from, with_gaps, wanted, begin, rows, stop);

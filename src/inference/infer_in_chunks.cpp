@@ -23,7 +23,6 @@ Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceO
                           const StopRequest& stop) {
   const Index rows = data.rows(), step = chunk_rows(model.latents());
   Posterior all;
-  all.log_likelihood.resize(rows);
   for (Index first = 0; first < rows; first += step) {
     const Posterior chunk = infer(model, data, options, request, first, std::min(step, rows - first), stop);
     place(all.mean, chunk.mean, first, rows);
@@ -32,7 +31,7 @@ Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceO
     place(all.states, chunk.states, first, rows);
     place(all.state_weights, chunk.state_weights, first, rows);
     place(all.candidates, chunk.candidates, first, rows);
-    all.log_likelihood.segment(first, chunk.log_likelihood.size()) = chunk.log_likelihood;
+    place(all.log_likelihood, chunk.log_likelihood, first, rows);
     all.max_active = chunk.max_active;
     if (done) done(std::min(rows, first + step));
   }

@@ -19,6 +19,13 @@ enum class OnResume {
   forget   ///< it is not in the file
 };
 
+/// Some of the methods, a bit each.
+using MethodSet = unsigned;
+constexpr MethodSet set_of(Method method) { return 1U << static_cast<unsigned>(method); }
+inline constexpr MethodSet kAllMethods = ~0U, kOfFactored = set_of(Method::factored), kOfKsvd = set_of(Method::ksvd);
+/// Those of the spike-and-slab model.
+inline constexpr MethodSet kOfSpikeAndSlab = set_of(Method::truncated) | set_of(Method::exact) | kOfFactored;
+
 struct OptionInfo {
   const char* name;   ///< in files, JSON and messages; the program writes - for _
   const char* value;  ///< what stands for the value in help; empty for words, which are known from their type
@@ -29,7 +36,8 @@ struct OptionInfo {
   /// own.
   const char* remedy = nullptr;
   OnResume on_resume = OnResume::keep;
-  bool only_factored = false;  ///< no other method reads it
+  MethodSet methods = kAllMethods;  ///< those that read it
+  bool read_by(Method method) const { return (methods & set_of(method)) != 0; }
 };
 
 inline constexpr int kMaxThreads = 4096;
@@ -42,6 +50,27 @@ inline constexpr OptionInfo kLatentsOption{.name = "latents",
                                            .largest = kMaxLatents,
                                            .remedy = "it must lie between 1 and 65535"};
 
+/// Of coding by a dictionary.
+template <class Options, class Visit>
+void for_each_coding_option(Options& options, const Visit& visit) {
+  visit({.name = "error_gain",
+         .value = "C",
+         .help = "atoms are added until a data point is explained to C times the noise",
+         .smallest = 1e-3,
+         .largest = 1e3,
+         .remedy = "it must lie between 0.001 and 1000",
+         .methods = kOfKsvd},
+        options.error_gain);
+  visit({.name = "atoms_per_point",
+         .value = "N",
+         .help = "so many atoms for every data point, whatever the error; 0: until the error is small enough",
+         .smallest = 0,
+         .largest = kMaxLatents,
+         .remedy = "give how many atoms, or 0",
+         .methods = kOfKsvd},
+        options.atoms_per_point);
+}
+
 /// Calls visit(OptionInfo, field) for each option of inference.
 template <class Options, class Visit>
 void for_each_inference_option(Options& options, const Visit& visit) {
@@ -49,13 +78,14 @@ void for_each_inference_option(Options& options, const Visit& visit) {
   visit({.name = "method",
          .value = "",
          .help = "the posterior: on the states of the candidates, on all states (up to 20 latents), or with latents "
-                 "independent of each other"},
+                 "independent of each other; or a dictionary: K-SVD"},
         options.method);
   visit({.name = "candidates",
          .value = "N",
          .help = "latents per data point that may be active together",
          .smallest = 0,
-         .largest = kMaxCandidates},
+         .largest = kMaxCandidates,
+         .methods = kOfSpikeAndSlab},
         options.candidates);
   visit({.name = "max_active",
          .value = "N",
@@ -65,7 +95,8 @@ void for_each_inference_option(Options& options, const Visit& visit) {
         options.max_active);
   visit({.name = "selection",
          .value = "",
-         .help = "candidates are the best alone, or half of them the best given the others"},
+         .help = "candidates are the best alone, or half of them the best given the others",
+         .methods = kOfSpikeAndSlab},
         options.selection);
   visit({.name = "missing", .value = "", .help = "what NaN in the data is: an error, or a missing value"},
         options.missing);
@@ -75,9 +106,14 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .smallest = 0,
          .largest = 1 << 30,
          .remedy = "give megabytes, 0 to 1073741824",
-         .on_resume = OnResume::keep},
+         .on_resume = OnResume::keep,
+         .methods = kOfSpikeAndSlab},
         options.gap_memory);
-  visit({.name = "precision", .value = "", .help = "of the sums over states; single is faster"}, options.precision);
+  visit({.name = "precision",
+         .value = "",
+         .help = "of the sums over states; single is faster",
+         .methods = kOfSpikeAndSlab},
+        options.precision);
   visit({.name = "threads",
          .value = "N",
          .help = "processor cores to use",
@@ -91,6 +127,7 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .help = "what computes: cpu, cuda, cuda:K or auto (gsc info --devices tells)",
          .on_resume = OnResume::forget},
         options.device);
+  for_each_coding_option(options.coding, visit);
 }
 
 /// Throws UsageError if `value` is a number beyond the option's limits.

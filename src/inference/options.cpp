@@ -9,6 +9,7 @@ namespace gsc {
 
 InferenceOptions InferenceOptions::resolved(Index latents) const {
   InferenceOptions all = *this;
+  if (!spike_and_slab(method)) return all;
   const bool limited = method == Method::truncated;  // the other methods do not read them
   if (candidates == 0) all.candidates = limited ? std::min(kUsualCandidates, latents) : kUsualCandidates;
   if (max_active == 0) all.max_active = limited ? std::min(kUsualMaxActive, all.candidates) : kUsualMaxActive;
@@ -17,7 +18,16 @@ InferenceOptions InferenceOptions::resolved(Index latents) const {
 
 void InferenceOptions::validate(Index latents) const {
   check_range(kLatentsOption, latents);
-  for_each_inference_option(*this, [](const OptionInfo& option, const auto& value) { check_range(option, value); });
+  for_each_inference_option(*this, [&](const OptionInfo& option, const auto& value) {
+    if (option.read_by(method)) check_range(option, value);
+  });
+  if (!spike_and_slab(method)) {
+    if (max_active < 0) throw UsageError("max_active is " + std::to_string(max_active) + "; it must not be negative");
+    if (device != "cpu")
+      throw UsageError("device is '" + device + "', but the " + std::string(to_string(method)) +
+                       " method computes on the cpu");
+    return;
+  }
   if (method == Method::exact) {
     if (latents > kMaxExactLatents)
       throw UsageError("method is exact with " + std::to_string(latents) + " latents, that is 2^" +
@@ -44,18 +54,6 @@ void InferenceOptions::validate(Index latents) const {
 
 std::string_view to_string(Selection selection) {
   return selection == Selection::singleton ? "singleton" : "conditional";
-}
-
-std::string_view to_string(Method method) {
-  switch (method) {
-    case Method::truncated:
-      return "truncated";
-    case Method::exact:
-      return "exact";
-    case Method::factored:
-      return "factored";
-  }
-  return "";
 }
 
 std::string_view to_string(Precision precision) {

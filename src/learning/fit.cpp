@@ -11,6 +11,7 @@
 #include "distributed/together.h"
 #include "learning/fit_option_list.h"
 #include "learning/learner.h"
+#include "learning/noise_estimate.h"
 #include "learning/pack_fit.h"
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
@@ -59,19 +60,21 @@ class Loop {
     row.seconds = seconds_since(row_start_);
     row.estimated = judged.estimated;
     row.dip = !state_.history.empty() && !row.estimated && !state_.history.back().estimated &&
-              row.free_energy < state_.history.back().free_energy - 1e-9 * std::abs(row.free_energy);
+              better(method(), state_.history.back().free_energy, row.free_energy) &&
+              std::abs(row.free_energy - state_.history.back().free_energy) > 1e-9 * std::abs(row.free_energy);
     row.rescues = judged.rescues.total();
     row_start_ = Clock::now();
     state_.rescues += judged.rescues;
     state_.history.push_back(row);
     if (!std::isfinite(row.free_energy))
-      throw Error("the free energy is " + number_text(row.free_energy) + " after iteration " +
-                  std::to_string(row.iteration) +
+      throw Error("the " + std::string(objective_text(method())) + " is " + number_text(row.free_energy) +
+                  " after iteration " + std::to_string(row.iteration) +
                   ": the numbers have left the range of the arithmetic; rescale the data (or use double precision)");
     if (root_needs_method_state()) learner.save(state_.method);
     if (observer_ != nullptr) observer_->on_iteration(state_);
   }
 
+  Method method() const { return options_.inference.method; }
   bool converged(const Learner& learner) const { return learner.converged(state_.history, options_.tolerance); }
 
   bool root_needs_method_state() const {
@@ -116,6 +119,25 @@ void note_unobserved(const DataSummary& summary, Observer* observer) {
                     " stays as it was at the start");
 }
 
+/// The noise level of methods that must be told it: known, else that of the model to start from, else an estimate.
+Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions& options,
+                 const std::optional<Model>& start, Observer* observer) {
+  double level = options.known_noise;
+  std::string source;
+  if (level == 0 && start) {
+    level = std::sqrt(start->noise.mean_variance());
+    source = "that of the model to start from";
+  } else if (level == 0) {
+    level = noise_of_table(data, summary);
+    source = "estimated from the smallest eigenvalues of the data's covariance";
+  }
+  if (observer != nullptr && !source.empty())
+    observer->on_note("the " + std::string(to_string(options.inference.method)) +
+                      " method must be told the noise level (known_noise); taken is " + number_text(level) + ", " +
+                      source);
+  return Noise::scalar(level * level, data.cols());
+}
+
 /// A given start in the noise and slab types that the options ask for, with or without intercept.
 Model adapted(Model start, const FitOptions& options, const DataSummary& summary) {
   start.validate();
@@ -156,8 +178,9 @@ Model drawn_start(const Data& data, const DataSummary& summary, const FitOptions
 void FitOptions::validate() const {
   inference.validate(latents);
   for_each_option(*this, [&](const OptionInfo& option, const auto& value) {
-    if (!option.only_factored || inference.method == Method::factored) check_range(option, value);
+    if (option.read_by(inference.method)) check_range(option, value);
   });
+  refuse_options_of_others(*this);
   if (sharing.partition != Partition::uniform && inference.method != Method::truncated)
     throw UsageError("partition is " + std::string(to_string(sharing.partition)) +
                      ", which clusters data points by their candidates; the " +
@@ -173,9 +196,12 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
       share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan);
   note_level(summary, options, observer);
   note_unobserved(summary, observer);
+  std::optional<Noise> told;
+  if (needs_noise_level(options.inference.method)) told = told_noise(data, summary, options, start, observer);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();
   beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);
+  if (told) beginning.model.noise = *told;
   const auto learner = make_learner(share, options, std::move(beginning), stop_of(observer));
   return Loop(share, options, {}, observer).run(*learner);
 }

@@ -16,28 +16,38 @@ void for_each_factored_option(Options& options, const Visit& visit) {
   visit({.name = "basis_prior",
          .value = "",
          .help = "of basis functions: none, independent normal entries, or smooth (gp)",
-         .only_factored = true},
+         .methods = kOfFactored},
         options.basis_prior);
   visit({.name = "length_scale",
          .value = "L",
          .help = "of gp: how far smoothness reaches, in pixels or samples",
          .smallest = 0,
          .remedy = "it must be positive, or zero to have it learned",
-         .only_factored = true},
+         .methods = kOfFactored},
         options.length_scale);
   visit({.name = "shape",
          .value = "ROWSxCOLS[xCHANNELS]",
          .help = "how the columns of the data lie, as 8x8 or 8x8x3: neighbours for --basis-prior gp, and pictures in "
                  "the page",
-         .only_factored = true},
+         .methods = kOfFactored},
         options.shape);
   visit({.name = "shared_prior",
          .value = "true|false",
          .help = "one pi and one slab variance for all latents, slab mean zero",
-         .only_factored = true},
+         .methods = kOfFactored},
         options.shared_prior);
-  visit({.name = "sweep_order", .value = "", .help = "in which order latents are updated", .only_factored = true},
+  visit({.name = "sweep_order", .value = "", .help = "in which order latents are updated", .methods = kOfFactored},
         options.order);
+}
+
+/// Of learning a dictionary.
+template <class Options, class Visit>
+void for_each_dictionary_option(Options& options, const Visit& visit) {
+  visit({.name = "atom_update",
+         .value = "",
+         .help = "an atom and its coefficients: the best approximation of what the others leave, or a step towards it",
+         .methods = kOfKsvd},
+        options.atom_update);
 }
 
 /// Calls visit(OptionInfo, field) for each option. Two fields are none: inference.mean_products, which fit() sets, and
@@ -46,9 +56,15 @@ template <class Options, class Visit>
 void for_each_option(Options& options, const Visit& visit) {
   visit(kLatentsOption, options.latents);
   for_each_inference_option(options.inference, visit);
-  visit({.name = "noise", .value = "", .help = "noise of the data: one variance, one per dimension, or a covariance"},
+  visit({.name = "noise",
+         .value = "",
+         .help = "noise of the data: one variance, one per dimension, or a covariance",
+         .methods = kOfSpikeAndSlab},
         options.noise);
-  visit({.name = "slab", .value = "", .help = "amplitudes of the latents: independent, or with a covariance"},
+  visit({.name = "slab",
+         .value = "",
+         .help = "amplitudes of the latents: independent, or with a covariance",
+         .methods = kOfSpikeAndSlab},
         options.slab);
   visit({.name = "init", .value = "", .help = "start from random numbers or from data points"}, options.init);
   visit({.name = "intercept",
@@ -57,13 +73,19 @@ void for_each_option(Options& options, const Visit& visit) {
         options.intercept);
   visit({.name = "known_noise",
          .value = "S",
-         .help = "standard deviation of the noise, if it is known; 0: it is learned",
+         .help = "standard deviation of the noise, if it is known; 0: it is learned, or estimated",
          .smallest = 0,
          .remedy = "give the standard deviation in the units of the data, or 0 to have it learned"},
         options.known_noise);
-  visit({.name = "noise_update", .value = "", .help = "paper: the printed formula, which over-estimates the noise"},
+  visit({.name = "noise_update",
+         .value = "",
+         .help = "paper: the printed formula, which over-estimates the noise",
+         .methods = kOfSpikeAndSlab},
         options.noise_update);
-  visit({.name = "slab_update", .value = "", .help = "paper: the printed formula for a full slab"},
+  visit({.name = "slab_update",
+         .value = "",
+         .help = "paper: the printed formula for a full slab",
+         .methods = kOfSpikeAndSlab},
         options.slab_update);
   visit({.name = "iterations",
          .value = "N",
@@ -78,25 +100,31 @@ void for_each_option(Options& options, const Visit& visit) {
          .help = "stepwise EM: new parameters after every N data points in shuffled order; 0: after all of them",
          .smallest = 0,
          .largest = 1e15,
-         .remedy = "give how many data points a batch has, or 0 for full EM"},
+         .remedy = "give how many data points a batch has, or 0 for full EM",
+         .methods = kOfSpikeAndSlab},
         options.batch);
   visit({.name = "polish",
          .value = "K",
          .help = "with --batch: the last K iterations are full EM, so that the free energy is exact",
          .smallest = 0,
          .largest = std::numeric_limits<int>::max(),
-         .remedy = "it must not be negative"},
+         .remedy = "it must not be negative",
+         .methods = kOfSpikeAndSlab},
         options.polish);
-  visit({.name = "tolerance",
-         .value = "T",
-         .help = "stop when the free energy changes by less than this part of itself; 0: never",
-         .smallest = 0,
-         .remedy = "it must be zero or a small positive number",
-         .on_resume = OnResume::change},
-        options.tolerance);
+  visit(
+      {.name = "tolerance",
+       .value = "T",
+       .help =
+           "stop when the free energy, or what the method has in its place, changes by less than this part of itself; "
+           "0: never",
+       .smallest = 0,
+       .remedy = "it must be zero or a small positive number",
+       .on_resume = OnResume::change},
+      options.tolerance);
   visit({.name = "seed", .value = "N", .help = "same seed, options and threads: same result", .smallest = 0},
         options.seed);
   for_each_factored_option(options.factored, visit);
+  for_each_dictionary_option(options.dictionary, visit);
   visit({.name = "partition",
          .value = "",
          .help = "local, global: cluster data points by their candidates before every E-step, in each process or over "
@@ -112,5 +140,11 @@ void for_each_option(Options& options, const Visit& visit) {
          .on_resume = OnResume::forget},
         options.sharing.alpha);
 }
+
+/// Their words: "truncated, exact".
+std::string methods_text(MethodSet methods);
+
+/// Throws UsageError naming the first option that has another value than its default but is not of the method.
+void refuse_options_of_others(const FitOptions& options);
 
 }  // namespace gsc

@@ -11,10 +11,11 @@ namespace {
 
 void check(const FitOptions& options) {
   options.validate();
-  if (options.inference.method == Method::factored)
-    throw UsageError(
-        "method is factored, which keeps something of every data point from iteration to iteration and cannot learn "
-        "from pieces; choose truncated or exact");
+  const Method method = options.inference.method;
+  if (method != Method::truncated && method != Method::exact)
+    throw UsageError("method is " + std::string(to_string(method)) +
+                     ", which keeps something of every data point from iteration to iteration and cannot learn "
+                     "from pieces; choose truncated or exact");
   if (!options.sharing.team->alone()) throw UsageError("pieces are learned from by one process, not by a team");
 }
 

@@ -62,12 +62,12 @@ Start run(const Data& data, const FitOptions& options, Observer& observer) {
   return start;
 }
 
-/// The start with the highest free energy, the first of equals; the end if none has a row.
-std::vector<Start>::iterator best_of(std::vector<Start>& starts) {
+/// The start with the best objective, the first of equals; the end if none has a row.
+std::vector<Start>::iterator best_of(std::vector<Start>& starts, Method method) {
   auto best = starts.end();
   for (auto start = starts.begin(); start != starts.end(); ++start)
     if (start->has_row() &&
-        (best == starts.end() || start->result.last().free_energy > best->result.last().free_energy))
+        (best == starts.end() || better(method, start->result.last().free_energy, best->result.last().free_energy)))
       best = start;
   return best;
 }
@@ -171,7 +171,7 @@ Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, O
   for (const Start& start : starts)
     result.free_energies.push_back(start.has_row() ? start.result.last().free_energy
                                                    : std::numeric_limits<double>::quiet_NaN());
-  const auto best = best_of(starts);
+  const auto best = best_of(starts, options.inference.method);
   if (best == starts.end()) {
     for (const Start& start : starts)
       if (start.error) std::rethrow_exception(start.error);

@@ -4,20 +4,33 @@
 
 #include "learning/em_learner.h"
 #include "learning/factored_learner.h"
+#include "learning/ksvd_learner.h"
 
 namespace gsc {
 
 std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop) {
-  if (options.inference.method == Method::factored)
-    return std::make_unique<FactoredLearner>(share, options, std::move(beginning), std::move(stop));
+  switch (options.inference.method) {
+    case Method::factored:
+      return std::make_unique<FactoredLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::ksvd:
+      return std::make_unique<KsvdLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::truncated:
+    case Method::exact:
+      break;
+  }
   return std::make_unique<EmLearner>(share, options, std::move(beginning), std::move(stop));
 }
 
 void check_method(const FitOptions& options) {
-  if (options.inference.method == Method::factored)
-    FactoredLearner::check(options);
-  else
-    EmLearner::check(options);
+  switch (options.inference.method) {
+    case Method::factored:
+      return FactoredLearner::check(options);
+    case Method::ksvd:
+      return KsvdLearner::check(options);
+    case Method::truncated:
+    case Method::exact:
+      return EmLearner::check(options);
+  }
 }
 
 bool Learner::converged(const std::vector<IterationReport>& history, double tolerance) const {

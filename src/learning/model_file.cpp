@@ -1,6 +1,8 @@
 // Models and checkpoints as HDF5:
 //
-//   /            format_version, kind, version
+//   /            format_version, kind, version; kind is "gsc model", and "gsc model: METHOD" for methods that have
+//   another
+//                model than spike-and-slab
 //   /parameters  W (D x H), pi, mu (H), slab (H or H x H), noise (1, D or D x D); `type` tells slab and noise apart;
 //                W_variance (D x H) and intercept (D) if the model has them
 //   /options     one attribute per option, words as on the command line; absent if the model was not learned
@@ -43,7 +45,7 @@ template <class Options, class Visit>
 void for_each_attribute(Options& options, const Visit& visit) {
   for_each_option(options, [&](const OptionInfo& option, auto& value) {
     if (option.on_resume == OnResume::forget) return;
-    if (option.only_factored && options.inference.method != Method::factored) return;
+    if (!option.read_by(options.inference.method)) return;
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, FactoredOptions::Shape>) {
       visit("shape_rows", value.rows, option);
       visit("shape_cols", value.cols, option);
@@ -60,11 +62,14 @@ FitOptions resolved(FitOptions options) {
   return options;
 }
 
+/// Models that were not learned are those of spike-and-slab.
+Method method_of(const ModelFile& file) { return file.options ? file.options->inference.method : Method::truncated; }
+
 /// Calls visit(name, pointer to the member of IterationReport) for each column of the history.
 template <class Visit>
-void for_each_column(Visit visit) {
+void for_each_column(Method method, Visit visit) {
   visit("iteration", &IterationReport::iteration);
-  visit("free_energy", &IterationReport::free_energy);
+  visit(std::string(objective_name(method)), &IterationReport::free_energy);
   visit("noise_std", &IterationReport::noise_std);
   visit("mean_active", &IterationReport::mean_active);
   visit("latents_in_use", &IterationReport::latents_in_use);
@@ -113,12 +118,12 @@ void write_parameters(hdf5::Image& image, const Model& model) {
   write_typed("noise", model.noise.values(), model.noise.type() == NoiseType::full, to_string(model.noise.type()));
 }
 
-void write_history(hdf5::Image& image, const FitState& state) {
+void write_history(hdf5::Image& image, const FitState& state, Method method) {
   const Handle group = image.create_group("/history");
   for_each_rescue(
       [&](auto member, const char* name, auto) { hdf5::write_integer(group.get(), name, state.rescues.*member); });
   const Index rows = static_cast<Index>(state.history.size());
-  for_each_column([&](const std::string& name, auto column) {
+  for_each_column(method, [&](const std::string& name, auto column) {
     using Value = std::decay_t<decltype(IterationReport{}.*column)>;
     constexpr bool real = std::is_same_v<Value, double>;
     std::vector<std::conditional_t<real, double, std::int64_t>> values;
@@ -150,7 +155,7 @@ class Reader {
 
   ModelFile read() {
     const Handle root = open("/");
-    if (!hdf5::has_attribute(root.get(), "kind") || hdf5::read_text(*file_, root.get(), "kind") != hdf5::kModelKind)
+    if (!hdf5::has_attribute(root.get(), "kind") || !hdf5::is_model_kind(hdf5::read_text(*file_, root.get(), "kind")))
       fail(file_->name, "is HDF5 but not a gsc model (its attribute 'kind' is not '{}')", hdf5::kModelKind);
     std::int64_t format = 1;
     read_attribute(root, "format_version", format);
@@ -162,8 +167,8 @@ class Reader {
     ModelFile result;
     result.version = version_;
     result.state.model = read_model();
-    read_history(result.state);
     if (hdf5::open_object(*file_, "/options")) result.options = read_options();
+    read_history(result.state, method_of(result));
     read_method(result.state.method);
     result.recording = read_recording(*file_, result.state.model.dimensions());
     return result;
@@ -278,14 +283,14 @@ class Reader {
     }
   }
 
-  void read_history(FitState& state) const {
+  void read_history(FitState& state, Method method) const {
     const Handle group = hdf5::open_object(*file_, "/history");
     if (!group) return;
     for_each_rescue([&](auto member, const char* name, auto) {
       if (hdf5::has_attribute(group.get(), name)) state.rescues.*member = hdf5::read_integer(*file_, group.get(), name);
     });
     Index rows = -1;  // known from the first column that is there
-    for_each_column([&](const std::string& name, auto column) {
+    for_each_column(method, [&](const std::string& name, auto column) {
       using Value = std::decay_t<decltype(IterationReport{}.*column)>;
       const std::string path = "/history/" + name;
       if (!hdf5::open_object(*file_, path)) return;
@@ -347,11 +352,14 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
   hdf5::Image image;
   // As low as can be, so that older programs read what they can.
   hdf5::write_integer(image.root(), "format_version", file.state.model.intercept.size() > 0 ? 2 : 1);
-  hdf5::write_text(image.root(), "kind", hdf5::kModelKind);
+  const Method method = method_of(file);
+  hdf5::write_text(image.root(), "kind",
+                   spike_and_slab(method) ? std::string(hdf5::kModelKind)
+                                          : fmt::format("{}: {}", hdf5::kModelKind, to_string(method)));
   hdf5::write_text(image.root(), "version", GSC_VERSION);
   write_parameters(image, file.state.model);
   if (file.options) write_options(image, resolved(*file.options));
-  write_history(image, file.state);
+  write_history(image, file.state, method);
   write_method(image, file.state.method, checkpoint);
   if (file.recording) write_recording(image, *file.recording);
   image.with_bytes([&](std::span<const std::byte> bytes) { target.write(bytes); });

@@ -98,6 +98,13 @@ void find_option(Options& options, std::string_view name, const Found& found) {
 
 }  // namespace
 
+std::string methods_text(MethodSet methods) {
+  std::string text;
+  for (const Method method : kValues<Method>)
+    if (methods & set_of(method)) text += (text.empty() ? "" : ", ") + std::string(to_string(method));
+  return text;
+}
+
 std::string option_text(const FitOptions& options, std::string_view name) {
   std::string text;
   find_option(options, name, [&](const auto& value) { text = text_of(value); });
@@ -106,6 +113,29 @@ std::string option_text(const FitOptions& options, std::string_view name) {
 
 void set_option(FitOptions& options, std::string_view name, const std::string& text) {
   find_option(options, name, [&](auto& value) { read_value(name, text, value); });
+}
+
+FitOptions options_for(FitOptions options, Method method) {
+  const FitOptions usual;
+  options.inference.method = method;
+  for_each_option(options, [&](const OptionInfo& option, auto& value) {
+    if (option.read_by(method)) return;
+    find_option(usual, option.name, [&]<class Usual>(const Usual& its) {
+      if constexpr (std::is_same_v<Usual, std::decay_t<decltype(value)>>) value = its;
+    });
+  });
+  return options;
+}
+
+void refuse_options_of_others(const FitOptions& options) {
+  const Method method = options.inference.method;
+  for_each_option(options, [&]<class Value>(const OptionInfo& option, const Value& value) {
+    if constexpr (!std::is_same_v<Value, Shape>) {  // which also says how a page draws basis functions
+      if (option.read_by(method) || text_of(value) == option_text({}, option.name)) return;
+      throw UsageError(std::string(option.name) + " is " + text_of(value) + ", but method is " +
+                       std::string(to_string(method)) + "; " + option.name + " is for " + methods_text(option.methods));
+    }
+  });
 }
 
 std::vector<OptionDescription> fit_option_list() {
@@ -122,7 +152,9 @@ std::vector<OptionDescription> fit_option_list() {
     described.largest = option.largest;
     described.help = option.help;
     described.in_files = option.on_resume != OnResume::forget;
-    described.only_factored = option.only_factored;
+    if (option.methods != kAllMethods)
+      for (const Method method : kValues<Method>)
+        if (option.read_by(method)) described.methods.push_back(method);
   });
   return list;
 }

@@ -16,6 +16,7 @@ constexpr void for_each_rescue(Visit visit) {
   visit(&R::slab_fallbacks, "slab_fallbacks", "the fast step for the full slab was replaced by the slower safe one");
   visit(&R::clamped_pivots, "clamped_pivots", "data points had a numerically singular state");
   visit(&R::gap_fallbacks, "gap_fallbacks", "the long step over missing values was made shorter");
+  visit(&R::replaced_atoms, "replaced_atoms", "atoms that were hardly used, or equal to another, became data points");
 }
 
 static_assert(

@@ -17,7 +17,7 @@ namespace gsc {
 template <class Enum>
 inline constexpr std::array<Enum, 0> kValues{};
 template <>
-inline constexpr std::array kValues<Method>{Method::truncated, Method::exact, Method::factored};
+inline constexpr std::array kValues<Method>{Method::truncated, Method::exact, Method::factored, Method::ksvd};
 template <>
 inline constexpr std::array kValues<Selection>{Selection::singleton, Selection::conditional};
 template <>
@@ -40,6 +40,8 @@ template <>
 inline constexpr std::array kValues<BasisPrior>{BasisPrior::none, BasisPrior::identity, BasisPrior::gp};
 template <>
 inline constexpr std::array kValues<SweepOrder>{SweepOrder::random, SweepOrder::fixed};
+template <>
+inline constexpr std::array kValues<AtomUpdate>{AtomUpdate::exact, AtomUpdate::approximate};
 template <>
 inline constexpr std::array kValues<Partition>{Partition::uniform, Partition::local, Partition::global};
 

@@ -30,6 +30,13 @@ void add_product_transposed(const ConstMatrixBlock& A, const ConstMatrixBlock& B
               static_cast<int>(B.outerStride()), 1.0, C.data(), static_cast<int>(C.outerStride()));
 }
 
+void subtract_combination(Index rows, const Matrix& A, const double* factors, double* target) {
+  assert(rows <= A.rows());
+  if (rows == 0) return;
+  cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(rows), static_cast<int>(A.cols()), -1.0, A.data(),
+              static_cast<int>(A.cols()), factors, 1, 1.0, target, 1);
+}
+
 void product(Index rows, const SingleMatrix& A, const SingleMatrix& B, SingleMatrix& C) {
   assert(A.cols() == B.rows() && C.cols() == B.cols() && rows <= A.rows() && rows <= C.rows());
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(rows), static_cast<int>(B.cols()),

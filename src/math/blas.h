@@ -21,6 +21,9 @@ inline void add_product_transposed(const Matrix& A, const Matrix& B, Matrix& C) 
   add_product_transposed(A.rows(), A, B, C);
 }
 
+/// target -= A' factors, over the first `rows` rows of A: so many numbers as A has columns.
+void subtract_combination(Index rows, const Matrix& A, const double* factors, double* target);
+
 /// C = A B in single precision, over the first `rows` rows of A and C.
 using SingleMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 void product(Index rows, const SingleMatrix& A, const SingleMatrix& B, SingleMatrix& C);

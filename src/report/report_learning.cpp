@@ -65,7 +65,8 @@ std::optional<double> readable_from(const std::vector<double>& values) {
   return low - 0.1 * (high - low);
 }
 
-void Report::add_learning(const FitState& state) {
+void Report::add_learning(const FitState& state, Method method) {
+  const std::string objective(objective_text(method));
   const History& history = state.history;
   const Vector& pi = state.model.pi;
   if (history.empty()) {
@@ -83,7 +84,7 @@ void Report::add_learning(const FitState& state) {
   const IterationReport& last = history.back();
   const std::pair<const char*, std::string> numbers[] = {
       {"iterations", fmt::format("{}", last.iteration)},
-      {"free energy", html::number(last.free_energy)},
+      {objective.c_str(), html::number(last.free_energy)},
       {"noise std", html::number(last.noise_std, 4)},
       {"active per data point", html::number(last.mean_active, 4)},
       {"latents in use", fmt::format("{} of {}", last.latents_in_use, state.model.latents())},
@@ -94,20 +95,24 @@ void Report::add_learning(const FitState& state) {
     body_ += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, html::escape(value));
   body_ += "</dl>\n";
 
+  std::string title = objective;
+  title.front() = static_cast<char>(std::toupper(title.front()));
   std::vector<Chart> charts = {
-      against_iteration(history, "Free energy", "free energy", [](const auto& row) { return row.free_energy; }),
+      against_iteration(history, title.c_str(), objective.c_str(), [](const auto& row) { return row.free_energy; }),
       against_iteration(history, "Noise level", "standard deviation", [](const auto& row) { return row.noise_std; }),
       against_iteration(history, "Active latents", "mean per data point",
                         [](const auto& row) { return row.mean_active; }),
       against_iteration(history, "Latents in use", "latents", [](const auto& row) { return row.latents_in_use; }),
   };
-  charts[0].y_from = readable_from(charts[0].series[0].y);
+  if (!minimised(method)) charts[0].y_from = readable_from(charts[0].series[0].y);
   if (pi.size() > 0) charts.push_back(sorted_pi(pi));
   charts.push_back(
       against_iteration(history, "Time per iteration", "seconds", [](const auto& row) { return row.seconds; }));
   add_charts(charts);
 
-  if (dips > 0) add_text(fmt::format("The free energy fell in {}.", plural(dips, "iteration")));
+  if (dips > 0)
+    add_text(
+        fmt::format("The {} {} in {}.", objective, minimised(method) ? "rose" : "fell", plural(dips, "iteration")));
   for_each_rescue([&](auto member, auto, const char* words) {
     if (const std::int64_t count = state.rescues.*member; count > 0)
       add_text(fmt::format("Numerical rescue: {} ({} times).", words, count));

@@ -1,6 +1,7 @@
 #include "tasks/compare.h"
 
 #include <gsc/metrics.h>
+#include <gsc/option_list.h>
 
 #include "tasks/denoise_plan.h"
 
@@ -48,8 +49,7 @@ Comparison compare_on_table(const Data& data, const FitOptions& options, const s
   result.measure = truth ? Measure::amari : Measure::free_energy;
   for (const Method method : methods) {
     MethodRun& run = result.runs.emplace_back();
-    run.options = options;
-    run.options.inference.method = method;
+    run.options = options_for(options, method);
     run.options.validate();
   }
   observer.on_plan(result);

@@ -171,7 +171,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, usual.latents));
   set_truncation(options, usual, plan.fit);
   plan.fit.inference.method = options.method;
-  plan.fit.factored = options.factored;
+  if (options.method == Method::factored) plan.fit.factored = options.factored;
   plan.fit.factored.shape = {plan.patch, plan.patch, static_cast<Index>(noisy.channels.size())};
   plan.fit.inference.selection = options.selection;
   plan.fit.inference.precision = options.precision;

@@ -138,7 +138,7 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.noise_taken = plan.keep && !options.noise ? 0 : plan.noise.std;
   plan.rounds = plan_rounds(damaged, options, preset(options.quality), plan);
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
-  if (options.learned) patch_of_model(options.learned->model, damaged);
+  if (options.learned) patch_of_model(*options.learned, damaged);
   plan.learned = options.learned;
   plan.threads = options.threads;
   plan.hold_out = options.hold_out;

@@ -44,7 +44,12 @@ double log_likelihood(const PatchModel& of, const Data& data, const InferenceOpt
 
 }  // namespace
 
-Index patch_of_model(const Model& model, const Picture& picture) {
+Index patch_of_model(const PatchModel& of, const Picture& picture) {
+  const Model& model = of.model;
+  if (!spike_and_slab(of.inference.method))
+    throw UsageError("the model is of the " + std::string(to_string(of.inference.method)) +
+                     " method, whose guesses do not say how certain they are; learn one with the truncated or factored "
+                     "method");
   const auto channels = static_cast<Index>(picture.channels.size());
   const Index D = model.dimensions();
   const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(D) / static_cast<double>(channels))));
@@ -64,7 +69,7 @@ Index patch_of_model(const Model& model, const Picture& picture) {
 }
 
 Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture& guess, int threads) {
-  const Index patch = patch_of_model(of.model, damaged);
+  const Index patch = patch_of_model(of, damaged);
   const auto channels = static_cast<Index>(damaged.channels.size());
   const PatchPositions positions =
       grid_positions(damaged.height(), damaged.width(), patch, std::max<Index>(1, patch / 4));

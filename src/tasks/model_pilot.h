@@ -13,8 +13,8 @@ namespace gsc {
 #pragma GCC visibility push(default)  // for the program
 
 /// The side of the patches that the model is of. Throws UsageError unless its dimensions are patch x patch x channels,
-/// of a patch that fits into the picture, or if its noise is full.
-Index patch_of_model(const Model& model, const Picture& picture);
+/// of a patch that fits into the picture, or if its noise is full or its method has no posterior.
+Index patch_of_model(const PatchModel& of, const Picture& picture);
 
 #pragma GCC visibility pop
 

@@ -55,6 +55,9 @@ FitOptions resolved(const SeparateOptions& options, Index channels) {
   if (single.latents == 0) single.latents = channels;
   if (options.choose_method) choose_method(single);
   single.validate();
+  if (!spike_and_slab(single.inference.method))
+    throw UsageError("method is " + std::string(to_string(single.inference.method)) +
+                     ", which learns a dictionary and no sources; separate by the truncated, exact or factored method");
   if (options.restarts < 1)
     throw UsageError("restarts is " + std::to_string(options.restarts) + "; it must be at least 1");
   return single;

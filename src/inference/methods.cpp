@@ -1,0 +1,45 @@
+// What is known of each method, for those who treat methods differently. A new one is a row here.
+
+#include <gsc/inference.h>
+
+namespace gsc {
+namespace {
+
+struct Facts {
+  std::string_view word;            // for users
+  std::string_view objective;       // what learning makes better, in files
+  std::string_view objective_text;  // and for people
+  bool minimised;                   // less is better
+  bool spike_and_slab;              // the posterior of that model
+  bool point_estimate;              // codes alone
+  bool needs_noise_level;           // must be told
+};
+
+Facts facts(Method method) {
+  switch (method) {
+    case Method::truncated:
+      return {"truncated", "free_energy", "free energy", false, true, false, false};
+    case Method::exact:
+      return {"exact", "free_energy", "free energy", false, true, false, false};
+    case Method::factored:
+      return {"factored", "free_energy", "free energy", false, true, false, false};
+    case Method::ksvd:
+      return {"ksvd", "squared_error", "squared error", true, false, true, true};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(Method method) { return facts(method).word; }
+std::string_view objective_name(Method method) { return facts(method).objective; }
+std::string_view objective_text(Method method) { return facts(method).objective_text; }
+bool minimised(Method method) { return facts(method).minimised; }
+bool better(Method method, double one, double other) { return minimised(method) ? one < other : one > other; }
+bool spike_and_slab(Method method) { return facts(method).spike_and_slab; }
+bool point_estimate(Method method) { return facts(method).point_estimate; }
+bool needs_noise_level(Method method) { return facts(method).needs_noise_level; }
+
+std::string_view to_string(AtomUpdate update) { return update == AtomUpdate::exact ? "exact" : "approximate"; }
+
+}  // namespace gsc
