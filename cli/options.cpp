@@ -45,7 +45,7 @@ Rows make_table() {
                                         pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ");
   static const std::string kDamagedIn =
       "the damaged picture: " + pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ") +
-      "; or .npy of height x width x bands";
+      "; TIFF of any number of bands; or .npy of height x width x bands";
   static const std::string kFilledOut =
       "where the filled picture goes: " +
       pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", ", ") + " or .npy";
@@ -154,6 +154,11 @@ Rows make_table() {
           .files(kImages, "npy"),
       row("clean", "REF", kInpaint, kFiles, "the whole picture, if known: PSNR and SSIM are told", inpaint, &G::clean)
           .files(kImages, "npy"),
+      row("learn-from", "MODEL.h5", kInpaint, kFiles,
+          "a model of patches that was learned elsewhere (gsc fit on patches, gsc denoise --save-model) makes the "
+          "first "
+          "guess",
+          inpaint, &G::learn_from),
       row("keep-damaged", "FILE", kInpaint, kFiles,
           "with --observe: also write the damaged picture, in which what is missing is 0", inpaint, &G::keep_damaged)
           .files(kImages, "npy"),

@@ -38,8 +38,6 @@ void InferenceOptions::validate(Index latents) const {
                        std::to_string(kMaxExactLatents) + " latents, use the truncated method beyond");
     return;
   }
-  if (method == Method::factored && missing == Missing::nan)
-    throw UsageError("missing is nan, but method is factored, which needs complete data; use the truncated method");
   if (method == Method::factored) return;
   if (candidates < 0 || candidates > latents)
     throw UsageError("candidates is " + std::to_string(candidates) + "; it must lie between 1 and latents (" +
