@@ -40,4 +40,35 @@ double least_seconds(int repeats, Work&& work) {
   return least;
 }
 
+/// Two kinds of work in turns, after one call of each that is not counted: what disturbs one disturbs the other.
+struct Turns {
+  double first, second;  ///< seconds: medians
+  double ratio;          ///< of the second to the first: the median over the turns
+};
+template <class First, class Second>
+Turns in_turns(int repeats, First&& first, Second&& second) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds = [](auto&& work) {
+    const auto start = Clock::now();
+    work();
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  const auto median = [](std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    return values[values.size() / 2];
+  };
+  first();
+  second();
+  std::vector<double> firsts, seconds_of_second, ratios;
+  for (int i = 0; i < repeats; ++i) {
+    // Each goes first in every other turn.
+    const bool swapped = i % 2 == 1;
+    const double early = swapped ? seconds(second) : seconds(first), late = swapped ? seconds(first) : seconds(second);
+    firsts.push_back(swapped ? late : early);
+    seconds_of_second.push_back(swapped ? early : late);
+    ratios.push_back(seconds_of_second.back() / firsts.back());
+  }
+  return {median(firsts), median(seconds_of_second), median(ratios)};
+}
+
 }  // namespace gsc::bench

@@ -171,7 +171,7 @@ int run_compare(const CommandLine& line) {
   check_truth_options(line);
   check_outputs(settings);
   if (line.given("seconds") && !(settings.compare.seconds > 0))
-    throw UsageError("seconds is 0; give each method some time, or leave it out for equal iterations");
+    throw UsageError("seconds is 0; give each method some time, or leave it out");
   if (line.given("seconds") && !line.given("iterations"))
     settings.fit.iterations = kEndless, settings.denoise.options.iterations = kEndless;
 

@@ -83,7 +83,7 @@ void check_comparable(const InpaintSettings& settings, const Picture& damaged, c
 bool is_array(const std::string& path) { return lower_extension(path) == ".npy"; }
 
 Picture read_bands(const std::string& path) {
-  if (!is_array(path)) return read_picture(path, NanPixels::taken);
+  if (!is_array(path)) return read_picture(path, NanPixels::taken, Bands::taken);
   const NpyPicture file = open_npy_picture(path, path);
   const Index height = file.values->rows(), width = file.values->cols() / file.bands;
   Matrix values(height, file.values->cols());

@@ -149,7 +149,7 @@ Restarts best_of_starts(const Data& data, const Settings& settings, ProgressLine
 }
 
 Restarts only_start(FitResult result) {
-  const IterationReport last = result.state.history.empty() ? IterationReport() : result.last();
+  const IterationReport last = result.state.history.empty() ? IterationReport{} : result.last();
   return {std::move(result), 0, {last.free_energy}, {last.noise_std}};
 }
 

@@ -77,10 +77,13 @@ void check_point_estimate(const Settings& settings) {
                     settings.impute_std, to_string(method)));
 }
 
-void write_imputed(const Model& model, const Data& data, const Settings& settings) {
+void write_imputed(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress) {
   if (settings.impute.empty() && settings.impute_std.empty()) return;
   const Imputed imputed = impute(model, data, settings.fit.inference, {.denoise_observed = settings.denoise_observed},
                                  0, -1, [] { return interrupted(); });
+  if (imputed.held_out > 0)
+    progress.say(fmt::format("deviations times {:.3g}, by {} observed values that were set aside", imputed.scale,
+                             imputed.held_out));
   if (!settings.impute.empty()) write_arrays(settings.impute, {named("imputed", imputed.mean)});
   if (!settings.impute_std.empty()) write_arrays(settings.impute_std, {named("std", imputed.std)});
 }
@@ -99,7 +102,8 @@ std::vector<NamedArray> arrays_of(const Posterior& posterior, const Settings& se
   std::vector<NamedArray> arrays = {named("mean", posterior.mean)};
   if (!point_estimate(settings.fit.inference.method)) {
     arrays.push_back(named("probability", posterior.probability));
-    arrays.push_back(named("log_likelihood", posterior.log_likelihood));
+    if (posterior.log_likelihood.size() > 0)  // which draws do not give
+      arrays.push_back(named("log_likelihood", posterior.log_likelihood));
   }
   if (settings.variance) arrays.push_back(named("variance", posterior.variance));
   if (settings.states > 0) {
@@ -165,7 +169,7 @@ int run_infer(const CommandLine& line) {
   const WindowTimes times(input);
   if (!is_npy(settings)) times.append_to(arrays);
   write_result(settings, arrays);
-  write_imputed(model, *data, settings);
+  write_imputed(model, *data, settings, progress);
   write_metrics(settings.metrics, infer_metrics(settings, *data, model, totals));
   const auto count = static_cast<double>(data->rows());
   const std::string energy = totals.free_energy ? fmt::format("free energy {:.9g} ({:.6g} per data point), ",

@@ -1,4 +1,5 @@
 #include <gsc/inpaint.h>
+#include <gsc/model_file.h>
 #include <gsc/picture_files.h>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include "progress.h"
 #include "streams.h"
 #include "tasks/inpaint_plan.h"
+#include "tasks/model_pilot.h"
 
 namespace gsc::cli {
 namespace {
@@ -48,8 +50,22 @@ void check_files(const Settings& settings) {
                                             stream ? "" : settings.metrics};
   check_distinct(outputs);
   for (const std::string& output : outputs)
-    for (const std::string& input : {asked.picture, asked.mask, asked.clean})
+    for (const std::string& input : {asked.picture, asked.mask, asked.clean, asked.learn_from})
       if (!output.empty() && !input.empty()) check_not_input(output, input);
+}
+
+/// The model of --learn-from, or null.
+std::shared_ptr<const PatchModel> learned_elsewhere(const std::string& path, const Picture& picture) {
+  if (path.empty()) return nullptr;
+  const ModelFile file = load_model(path);
+  auto learned = std::make_shared<const PatchModel>(
+      PatchModel{file.state.model, file.options ? file.options->inference : InferenceOptions()});
+  try {
+    patch_of_model(*learned, picture);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("learn-from is {}: {}", path, error.what()));
+  }
+  return learned;
 }
 
 /// Whether the files asked for can hold what will come out.
@@ -134,6 +150,7 @@ int run_inpaint(const CommandLine& line) {
   run.damaged = std::move(input.damaged);
   run.clean = std::move(input.clean);
   check_formats(settings, run.damaged);
+  options.learned = learned_elsewhere(asked.learn_from, run.damaged);
   const InpaintPlan plan = naming_file(asked.picture, [&] { return plan_inpainting(run.damaged, options); });
   write_damaged(asked.keep_damaged, run.damaged);
   const int threads = thread_count(options.threads);

@@ -22,8 +22,8 @@ std::optional<double> value_in(const std::string& text) {
 /// A table with NaN for what is missing, and what that is made of.
 class Marked final : public Data {
  public:
-  Marked(std::unique_ptr<Data> data, double value) : data_(std::move(data)), masked_(*data_, value) {}
-  Marked(std::unique_ptr<Data> data, std::unique_ptr<Data> mask)
+  Marked(std::shared_ptr<const Data> data, double value) : data_(std::move(data)), masked_(*data_, value) {}
+  Marked(std::shared_ptr<const Data> data, std::unique_ptr<Data> mask)
       : data_(std::move(data)), mask_(std::move(mask)), masked_(*data_, *mask_) {}
   Index rows() const override { return masked_.rows(); }
   Index cols() const override { return masked_.cols(); }
@@ -34,7 +34,8 @@ class Marked final : public Data {
   bool root_only() const override { return masked_.root_only(); }
 
  private:
-  std::unique_ptr<Data> data_, mask_;
+  std::shared_ptr<const Data> data_;
+  std::unique_ptr<Data> mask_;
   MaskedData masked_;
 };
 
@@ -53,15 +54,22 @@ void choose_missing(const CommandLine& line, Settings& settings) {
 }
 
 void mark_missing(const Settings& settings, const std::string& command, Team& team, Input& input) {
-  if (settings.fit.inference.missing == Missing::error) return;
-  if (input.recording)
-    throw UsageError(
-        "missing is nan, but windows are cut of a recording, which must be whole; cut them yourself and give a table "
-        "with a window in each row");
+  if (settings.fit.inference.missing == Missing::error || input.recording) return;
   if (const std::optional<double> value = value_in(settings.missing))
     input.data = std::make_unique<Marked>(std::move(input.data), *value);
-  if (!settings.mask.empty())
-    input.data = std::make_unique<Marked>(std::move(input.data), open_table(settings.mask, settings, command, team));
+  input.data = without_masked(std::move(input.data), settings, command, team);
+}
+
+std::shared_ptr<const Data> without_value(std::shared_ptr<const Data> data, const Settings& settings) {
+  const std::optional<double> value = value_in(settings.missing);
+  if (!value) return data;
+  return std::make_shared<const Marked>(std::move(data), *value);
+}
+
+std::unique_ptr<Data> without_masked(std::unique_ptr<Data> data, const Settings& settings, const std::string& command,
+                                     Team& team) {
+  if (settings.mask.empty()) return data;
+  return std::make_unique<Marked>(std::move(data), open_table(settings.mask, settings, command, team));
 }
 
 }  // namespace gsc::cli

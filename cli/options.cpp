@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <gsc/option_list.h>
 #include <gsc/picture_files.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
-                     *kFastica = "FastICA", *kDictionary = "Dictionaries", *kWrite = "What to write", *kRun = "Run";
+                     *kDictionary = "Dictionaries", *kBeta = "Beta process", *kFastica = "FastICA",
+                     *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
 constexpr const char *kTables = "npy npz csv tsv mat set h5",
@@ -44,7 +46,7 @@ Rows make_table() {
                                         pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ");
   static const std::string kDamagedIn =
       "the damaged picture: " + pictures([](const PictureFormat& format) { return format.name; }, ", ", " or ") +
-      "; or .npy of height x width x bands";
+      "; TIFF of any number of bands; or .npy of height x width x bands";
   static const std::string kFilledOut =
       "where the filled picture goes: " +
       pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", ", ") + " or .npy";
@@ -152,6 +154,11 @@ Rows make_table() {
           .files(kImages, "npy"),
       row("clean", "REF", kInpaint, kFiles, "the whole picture, if known: PSNR and SSIM are told", inpaint, &G::clean)
           .files(kImages, "npy"),
+      row("learn-from", "MODEL.h5", kInpaint, kFiles,
+          "a model of patches that was learned elsewhere (gsc fit on patches, gsc denoise --save-model) makes the "
+          "first "
+          "guess",
+          inpaint, &G::learn_from),
       row("keep-damaged", "FILE", kInpaint, kFiles,
           "with --observe: also write the damaged picture, in which what is missing is 0", inpaint, &G::keep_damaged)
           .files(kImages, "npy"),
@@ -225,7 +232,7 @@ Rows make_table() {
       listed("intercept", kFit | kSeparate | kCompare, kModel),
       listed("noise", kFit | kSeparate | kCompare, kModel),
       listed("slab", kFit | kSeparate | kCompare, kModel),
-      listed("known-noise", kFit, kModel).left_out("learned"),
+      listed("known-noise", kFit, kModel).left_out("learned; ksvd: estimated"),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
       row("init", "random|fastica|MIXING", kSeparate, kModel,
@@ -264,9 +271,9 @@ Rows make_table() {
       listed("method", kDenoise, kInference, denoise, chosen, &O::method),
       listed("max-active", kSeparate, kInference).left_out("all candidates"),
       row("sigma", "S", kFit, kModel,
-          "standard deviation of the noise, if it is known: then it is not learned; ksvd must be told", &S::fit,
+          "standard deviation of the noise, if it is known: then it is not learned; dictionaries must be told", &S::fit,
           &FitOptions::known_noise)
-          .left_out("learned; ksvd: estimated"),
+          .left_out("learned; dictionaries: estimated"),
       listed("selection", both, kInference).as_learned(),
       listed("method", both, kInference).as_learned(),
       row("method", kSeparateMethods, kSeparate, kInference,
@@ -287,7 +294,7 @@ Rows make_table() {
       listed("iterations", kSeparate, kLearning).says("most iterations of each start").left_out("350; fastica: 1000"),
       listed("batch", kFit, kLearning),
       listed("polish", kFit, kLearning),
-      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("4096; factored: 0"),
+      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("4096; factored, ksvd: 0"),
       listed("polish", kDenoise, kLearning, denoise, chosen, &O::polish),
       listed("tolerance", kFit | kCompare, kLearning),
       listed("tolerance", kSeparate, kLearning)
@@ -313,15 +320,26 @@ Rows make_table() {
           "how directions are kept apart: all alike, or each from those found before it", separate, &P::fastica,
           &FasticaOptions::decorrelation),
 
+      listed("coding", both, kDictionary).as_learned(),
+      listed("lambda", both, kDictionary).as_learned(),
       listed("error-gain", both, kDictionary).as_learned(),
       listed("atoms-per-point", both, kDictionary).as_learned(),
       listed("atom-update", kFit, kDictionary),
+      listed("error-gain", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::error_gain),
+      listed("atoms-per-point", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::atoms_per_point),
+      listed("atom-update", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::atom_update),
+      listed("decay", kFit, kDictionary),
+
+      listed("samples", both, kBeta).as_learned(),
+      listed("usage-prior", kFit, kBeta),
+      listed("chains", kFit, kBeta),
+      listed("burn-in", kFit, kBeta),
 
       row("quality", "", kDenoise | kCompare, kPictures,
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,
           &O::quality),
       row("patch", "P", kDenoise | kCompare, kPictures, "patches of P x P pixels", denoise, chosen, &O::patch)
-          .left_out("8, or 10 where noise is strong; further models differ"),
+          .left_out("8, or 10 where noise is strong; further models differ; ksvd: 8"),
       row("stride", "N", kDenoise | kCompare, kPictures, "pixels from one patch to the next, in the final averaging",
           denoise, chosen, &O::stride)
           .left_out("1"),
@@ -337,6 +355,10 @@ Rows make_table() {
       row("train-patches", "N", kDenoise | kCompare, kPictures, "learn on so many random patches where there are more",
           denoise, chosen, &O::train_patches)
           .left_out("by --quality"),
+      row("sigma", "S", kDenoise, kPictures,
+          "standard deviation of the noise in units of the pixels, if it is known; ksvd must be told", denoise, chosen,
+          &O::sigma)
+          .left_out("measured"),
       row("noise-level", "", kDenoise, kPictures,
           "how strong the noise is: measured in the smooth parts of the picture, or learned with the model (the paper)",
           denoise, chosen, &O::noise)
@@ -504,13 +526,30 @@ std::vector<const Option*> options_of(Command command) {
   return options;
 }
 
+namespace {
+
+/// Options that this method cannot have are not worth telling; those of the spike-and-slab model are told together.
+bool concerns(const std::string& key, Method method) {
+  static const std::vector<OptionDescription> listed = fit_option_list();
+  for (const OptionDescription& option : listed)
+    if (option.name == key)
+      return option.methods.empty() || std::any_of(option.methods.begin(), option.methods.end(), [&](Method other) {
+               return other == method || (spike_and_slab(other) && spike_and_slab(method));
+             });
+  return true;
+}
+
+}  // namespace
+
 Json options_json(Command command, const Settings& settings) {
+  const Method method = command == kDenoise ? settings.denoise.options.method : settings.fit.inference.method;
   Json json = Json::object();
   for (const Option* option : options_of(command)) {
     if (option->group == kFiles || option->group == kWrite || option->group == kRun) continue;
     std::string key = option->name;
     std::replace(key.begin(), key.end(), '-', '_');
-    json[key] = option->get(settings);
+    if (command == kFit && key == "sigma") continue;  // another word for known_noise
+    if (concerns(key, method)) json[key] = option->get(settings);
   }
   return json;
 }

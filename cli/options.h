@@ -91,6 +91,7 @@ struct InpaintSettings {
   std::string missing;  ///< a number, or "nan"
   bool invert_mask = false;
   std::string clean;              ///< the truth, to compare with
+  std::string learn_from;         ///< a model file for the first guess
   std::optional<double> observe;  ///< an experiment: only this share of the values is kept
   bool whole_pixels = false;
   std::uint64_t mask_seed = 1;

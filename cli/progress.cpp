@@ -93,10 +93,18 @@ std::string posterior_text(const InferenceOptions& options) {
       return "all states";
     case Method::factored:
       return "factored posterior";
+    case Method::beta_process:
+      return "Beta process, by Gibbs sampling";
+    case Method::beta_variational:
+      return "Beta process, by variational Bayes";
     case Method::ksvd:
       return options.coding.atoms_per_point > 0
                  ? fmt::format("K-SVD, {} atoms each", options.coding.atoms_per_point)
                  : fmt::format("K-SVD, explained to {:g} times the noise", options.coding.error_gain);
+    case Method::online:
+      return fmt::format("online dictionary, coding {}", to_string(options.coding.coding));
+    case Method::feature_sign:
+      return "dictionary by feature-sign search";
   }
   return "";
 }

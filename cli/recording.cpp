@@ -9,6 +9,7 @@
 #include "distributed/packing.h"
 #include "distributed/together.h"
 #include "distributed/transposed_shared.h"
+#include "missing.h"
 #include "open_table.h"
 #include "progress.h"
 
@@ -145,9 +146,9 @@ void compare_with(const Recording& learned, const Samples& samples, std::vector<
                                 fmt::join(samples.names, ", "), fmt::join(learned.names, ", ")));
 }
 
-Input windows_of(Samples samples, RecordingSettings& asked) {
+Input windows_of(Samples samples, RecordingSettings& asked, bool gaps) {
   const Index window = *asked.window, hop = asked.hop.value_or(window);
-  auto windows = std::make_unique<WindowData>(samples.data, window, hop);
+  auto windows = std::make_unique<WindowData>(samples.data, window, hop, gaps);
   Input input;
   input.recording = {window, hop, windows->channels(), std::move(samples.names), samples.rate};
   input.notes = std::move(samples.notes);
@@ -215,6 +216,12 @@ Input open_input(const CommandLine& line, Settings& settings, const std::string&
     return input;
   }
   check_rate(asked.rate);
+  // A mask is of the shape of the file, time column and all; a value may stand for something else in the time.
+  const bool gaps = settings.fit.inference.missing == Missing::nan;
+  if (gaps && !settings.mask.empty() && !table)
+    throw UsageError(
+        fmt::format("mask is {}, but {} is a sound file; masks are for tables", settings.mask, settings.data));
+  if (gaps && table) table = without_masked(std::move(table), settings, command, team);
   Samples samples = with_rate(
       table ? samples_of(std::move(table), asked, team) : read_one_sound(settings.data, asked, team), asked.rate);
   // Rows are samples in most tables.
@@ -223,7 +230,8 @@ Input open_input(const CommandLine& line, Settings& settings, const std::string&
   if (learned) compare_with(*learned, samples, samples.notes);
   if (learned && samples.rate == 0) samples.rate = learned->rate;
   if (learned && samples.names.empty() && learned->channels == samples.data->cols()) samples.names = learned->names;
-  input = windows_of(std::move(samples), asked);
+  if (gaps) samples.data = without_value(std::move(samples.data), settings);
+  input = windows_of(std::move(samples), asked, gaps);
   input.learned = learned;
   if (!of_model && input.data->rows() == 1)
     throw Error(

@@ -53,7 +53,7 @@ Json model_metrics(const Settings& settings, const Data& data, const Separation&
   json["command"] = "separate";
   json["options"] = separate_options_json(settings);
   json["noise_share"] = separation.noise_share ? Json(*separation.noise_share) : Json();
-  add_starts(json, settings.fit.seed, separation.free_energies, separation.winner, settings.fit.inference.method);
+  add_starts(json, settings.fit.seed, separation.free_energies, separation.winner, separation.options.inference.method);
   return json;
 }
 
@@ -66,7 +66,7 @@ std::string separate_summary(const Separation& separation, double samples) {
                        run.iterations == 1 ? "" : "s", separation.fit.seconds);
   }
   return fit_summary(separation.fit, samples) +
-         starts_text(separation.free_energies, separation.winner, Method::truncated);
+         starts_text(separation.free_energies, separation.winner, separation.options.inference.method);
 }
 
 std::string score_text(const SeparationScore& score) {
@@ -127,7 +127,7 @@ void write_separation_report(const std::string& path, const Settings& settings, 
   if (has_model(separation)) add_model(report, separation.fit.state, {});
   add_mixing(report, separation.mixing, channels);
   if (has_model(separation))
-    add_starts(report, settings.fit.seed, separation.free_energies, settings.fit.inference.method);
+    add_starts(report, settings.fit.seed, separation.free_energies, separation.options.inference.method);
   add_options(report, separate_options_json(settings));
   report.write(path);
 }

@@ -34,12 +34,26 @@ Json factored_denoising(int latents, int iterations) {
   return {{"method", "factored"}, {"latents", latents}, {"iterations", iterations}};
 }
 
+Json other_denoising(const std::string& method, std::optional<double> told, bool quick) {
+  Json settings{{"method", method}};
+  if (told) settings["told"] = *told;
+  if (quick) settings.update({{"latents", 32}, {"iterations", 4}});
+  return settings;
+}
+
 DenoiseOptions denoise_options(const Json& settings) {
   DenoiseOptions options;
   // Not the seed of the noise: the same draws would be in both.
   options.seed = settings.at("seed").get<std::uint64_t>() + 1000;
   if (settings.contains("quality")) {
     options.quality = word<Quality>(settings, "quality");
+    return options;
+  }
+  options.method = word<Method>(settings, "method");
+  if (!spike_and_slab(options.method)) {
+    if (settings.contains("told")) options.sigma = settings.at("told").get<double>();
+    if (settings.contains("latents")) options.latents = settings.at("latents").get<Index>();
+    if (settings.contains("iterations")) options.iterations = settings.at("iterations").get<int>();
     return options;
   }
   // As published: full EM that learns the noise, and nothing but the model's posterior mean.
@@ -51,7 +65,6 @@ DenoiseOptions denoise_options(const Json& settings) {
   options.latents = settings.at("latents").get<Index>();
   options.iterations = settings.at("iterations").get<int>();
   options.precision = Precision::double_precision;
-  options.method = word<Method>(settings, "method");
   if (options.method == Method::factored) {
     // From random numbers, and with means to learn, it stays far from sparse codes.
     options.patch_mean = PatchMean::remove;

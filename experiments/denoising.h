@@ -11,7 +11,11 @@ namespace gsc::experiments {
 Json paper_denoising(int latents, int candidates, int max_active, int iterations);
 Json factored_denoising(int latents, int iterations);
 
-/// From settings of paper_denoising or factored_denoising; or "quality" alone.
+/// As published by the authors of methods that are not spike-and-slab: what the program does by itself with them.
+/// `told`: the noise level; none: they learn it.
+Json other_denoising(const std::string& method, std::optional<double> told, bool quick);
+
+/// From settings of one of these; or "quality" alone.
 DenoiseOptions denoise_options(const Json& settings);
 
 struct DenoisingTrial {

@@ -45,6 +45,28 @@ SeparateOptions separate_options(const Json& settings, Index sources) {
   return options;
 }
 
+/// A dictionary of as many atoms as sources, whose directions are compared with those of the mixing; as the paper had
+/// them of SPAMS and ESCA. The weight of the lasso is the usual one, where the paper chose it by cross-validation.
+Json learn_dictionary(const Json& settings, const Matrix& mixture, const Matrix& mixing, std::uint64_t seed) {
+  FitOptions options;
+  options.latents = mixing.cols();
+  options.init = Init::random;
+  options.iterations = settings.at("iterations");
+  options.inference.method = word<Method>(settings, "method");
+  options.inference.threads = 1;
+  options.seed = seed;
+  const FitResult fit = gsc::fit(MatrixData(mixture.transpose(), "the mixture"), options);
+  return {{"amari", amari_of(fit.model().W, mixing)},
+          {"points", mixture.cols()},
+          {"seconds", fit.seconds},
+          {std::string(objective_name(options.inference.method)), fit.last().free_energy}};
+}
+
+bool is_dictionary(const Json& settings) {
+  const std::optional<Method> method = find_word<Method>(settings.at("method").get<std::string>());
+  return method && !spike_and_slab(*method);
+}
+
 }  // namespace
 
 Json amari_of(const Matrix& learned, const Matrix& mixing) {
@@ -81,6 +103,7 @@ Json run_separation(const Json& settings, const Request& request) {
   if (noise > 0) mixture += noise * standard_normal(mixture.rows(), mixture.cols(), random);
   mixture /= std::sqrt(mixture.squaredNorm() / static_cast<double>(mixture.size()));
 
+  if (is_dictionary(settings)) return learn_dictionary(settings, mixture, mixing, random());
   SeparateOptions options = separate_options(settings, sources.rows());
   options.fit.seed = random();
   const auto start = std::chrono::steady_clock::now();

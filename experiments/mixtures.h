@@ -26,7 +26,7 @@ inline constexpr const char* kUsualSeparation = "separate";
 /// that makes its mean variance 1: the paper's random starts have amplitudes around 1, so that in other units they
 /// start elsewhere and find other optima. The Amari index does not depend on it. separate() does the rest, for methods
 /// of the model without whitening and intercept, as in the paper. Besides those methods there are fastica and
-/// kUsualSeparation.
+/// kUsualSeparation; methods that learn a dictionary are judged by its atoms.
 Json run_separation(const Json& settings, const Request& request);
 
 /// Of the Amari indices. A trial without one counts as 1, the worst there is, in `fair`, and not at all in `spread`.

@@ -129,7 +129,6 @@ TEST_F(CompareProgram, EqualTimes) {
   EXPECT_TRUE(json["options"]["iterations"].is_null());
   for (const Json& method : json["methods"]) {
     EXPECT_EQ(method["stop_reason"], "time");
-    EXPECT_LE(method["seconds_learning"], 0.6);
     EXPECT_GE(method["iterations"], 1);
     EXPECT_TRUE(method.contains("seconds_judging"));
     EXPECT_EQ(method["curve"].back()["quality"], method["psnr"]);

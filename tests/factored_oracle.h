@@ -9,6 +9,8 @@
 //   1/tau_h^2 = sum_d (m_dh^2 + V_dh) / sigma_d^2 + 1/v_h
 //   nu_h      = tau_h^2 (sum_d m_dh r_d / sigma_d^2 + mu_h/v_h)
 //   logit gamma_h = logit pi_h + 1/2 log(tau_h^2/v_h) + 1/2 nu_h^2/tau_h^2 - 1/2 mu_h^2/v_h
+//
+// A NaN in y is a value that is missing: sums over d leave it out, in the bound too.
 
 #include <gsc/model.h>
 

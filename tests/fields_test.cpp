@@ -63,9 +63,10 @@ constexpr std::size_t field_count() {
 TEST(Fields, EveryOptionIsListed) {
   // Structs within count as their fields, a shape as one; inference.mean_products and sharing.team are no
   // options.
-  const std::size_t fields = field_count<FitOptions>() - 4 + (field_count<InferenceOptions>() - 2) +
+  const std::size_t fields = field_count<FitOptions>() - 5 + (field_count<InferenceOptions>() - 2) +
                              field_count<FactoredOptions>() + field_count<DictionaryOptions>() +
-                             field_count<CodingOptions>() + (field_count<SharingOptions>() - 1);
+                             field_count<CodingOptions>() + field_count<BetaProcessOptions>() +
+                             (field_count<SharingOptions>() - 1);
   EXPECT_EQ(fit_option_list().size(), fields) << "a field is missing in src/learning/fit_option_list.h";
   EXPECT_EQ(field_count<FactoredOptions::Shape>(), 3U) << "see for_each_attribute() of the model file";
 }

@@ -96,6 +96,64 @@ TEST_F(GapsCli, NanValueAndMaskAreTheSame) {
   EXPECT_TRUE(model("on.h5") == model("nan.h5"));
 }
 
+/// Windows of a recording with gaps are those that one cuts by hand, whichever way it is said what is missing. The time
+/// column stays out.
+TEST_F(GapsCli, WindowsOfARecordingMayHaveGaps) {
+  constexpr Index kSamples = 900, kWindow = 6, kHop = 3;
+  Matrix samples(kSamples, 3), mask = Matrix::Zero(kSamples, 3);
+  for (Index t = 0; t < kSamples; ++t)
+    samples.row(t) << 0.5 * static_cast<double>(t), std::sin(0.7 * static_cast<double>(t)) + 0.01 * (t % 7),
+        std::cos(0.31 * static_cast<double>(t)) + 0.01 * (t % 5);
+  Matrix nan = samples, value = samples;
+  for (Index t = 0; t < kSamples; ++t)
+    for (const Index c : {1, 2})
+      if ((t * 7 + c * 3) % 11 == 0) {
+        nan(t, c) = std::numeric_limits<double>::quiet_NaN();
+        value(t, c) = -99;
+        mask(t, c) = 1;
+      }
+  const Index rows = (kSamples - kWindow) / kHop + 1;
+  Matrix cut(rows, 2 * kWindow);
+  for (Index i = 0; i < rows; ++i)
+    for (Index k = 0; k < kWindow; ++k) cut.row(i).segment(2 * k, 2) = nan.row(i * kHop + k).rightCols(2);
+  for (const auto& [name, table] : {std::pair<std::string, const Matrix*>{"r.npy", &samples},
+                                    {"rn.npy", &nan},
+                                    {"rv.npy", &value},
+                                    {"rm.npy", &mask},
+                                    {"cut.npy", &cut}})
+    write_arrays(folder_.path() / name, {named("data", *table)});
+
+  const Words windows{"--window", "6", "--hop", "3", "--latents", "5"};
+  const auto with = [&](Words more) {
+    more.insert(more.end(), windows.begin(), windows.end());
+    return more;
+  };
+  done(fit("cut.npy", "cut.h5", {"--missing", "nan", "--latents", "5"}));
+  done(fit("rn.npy", "rn.h5", with({"--missing", "nan"})));
+  done(fit("rv.npy", "rv.h5", with({"--missing=-99"})));
+  done(fit("r.npy", "rm.h5", with({"--mask", "rm.npy"})));
+  for (const std::string name : {"rn.h5", "rv.h5", "rm.h5"}) EXPECT_TRUE(model(name) == model("cut.h5")) << name;
+  done({"infer", "rn.h5", "rn.npy", "-o", "c.npz", "--impute", "f.npy", "--quiet"});
+  const Matrix filled = array("f.npy");
+  ASSERT_EQ(filled.rows(), rows);
+  EXPECT_TRUE(filled.allFinite());
+  fails(1, fit("rn.npy", "m.h5", windows), {"sample", "NaN", "--missing nan"});
+}
+
+TEST_F(GapsCli, TheFactoredMethodFillsInToo) {
+  done(fit("nan.npy", "f.h5", {"--missing", "nan", "--method", "factored", "--iterations", "40"}));
+  const ProgramResult result = done({"infer", "f.h5", "nan.npy", "-o", "codes.npz", "--impute", "filled.npy"});
+  EXPECT_NE(result.err.find("deviations times"), std::string::npos) << result.err;
+  const Matrix filled = array("filled.npy");
+  const Vector means = whole_.colwise().mean().transpose();
+  double error = 0, of_mean = 0;
+  for (Index i = 0; i < whole_.size(); i += 3) {
+    error += std::pow(filled.data()[i] - whole_.data()[i], 2);
+    of_mean += std::pow(means[i % whole_.cols()] - whole_.data()[i], 2);
+  }
+  EXPECT_LT(error, 0.8 * of_mean);
+}
+
 TEST_F(GapsCli, RefusalsSayWhatToDo) {
   fails(1, fit("nan.npy", "m.h5", {}), {"row 0, column 0", "NaN", "missing"});
   fails(2, fit("nan.npy", "m.h5", {"--missing", "none"}), {"missing is 'none'", "error, nan, or the number"});

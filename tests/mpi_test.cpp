@@ -64,6 +64,23 @@ class Mpirun : public MpirunFixture {
 
 // --- what is learned ---------------------------------------------------------------------------------------------
 
+/// Missing values, as NaN and by a mask, which the ranks share as they share the data; windows of a recording, too.
+TEST_F(Mpirun, GapsAreSharedOut) {
+  make_bars();
+  Matrix values = array("bars.npy"), mask = Matrix::Zero(values.rows(), values.cols()), nan = values;
+  for (Index i = 0; i < values.size(); i += 4) {
+    mask.data()[i] = 1;
+    nan.data()[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+  write_arrays(path("mask.npy"), {named("mask", mask)});
+  write_arrays(path("nan.npy"), {named("data", nan)});
+  agrees(2, "nan.npy", {"--missing", "nan"}, {"--partition", "global"});
+  agrees(3, "bars.npy", {"--mask", "mask.npy"}, {"--partition", "static"});
+  agrees(2, "bars.npy", {"--mask", "mask.npy", "--gap-memory", "0"});
+  agrees(2, "nan.npy", {"--missing", "nan", "--method", "factored"});
+  agrees(2, "nan.npy", {"--missing", "nan", "--window", "4", "--hop", "2", "--channels-in", "columns"});
+}
+
 TEST_F(Mpirun, FitLearnsTheSameModel) {
   make_bars();  // 1501 rows: no number of ranks here divides them
   const Words full{"--noise", "full", "--slab", "full"},

@@ -88,6 +88,70 @@ TEST(Tiff, PlanesAndTiles) {
     for (Index x = 0; x < 20; ++x) EXPECT_EQ(pixels(y, x), static_cast<double>(7 * y + x)) << y << ", " << x;
 }
 
+Picture bands_of(const HandmadeTiff& tiff) {
+  const std::string bytes = tiff.bytes();
+  return decode_picture(std::as_bytes(std::span(bytes)), "picture", NanPixels::taken, Bands::taken);
+}
+
+/// Two pixels of so many bands, numbered through, with the values of a pixel together or in planes.
+template <class Value>
+HandmadeTiff numbered_bands(unsigned bands, unsigned format, unsigned planes, unsigned photometric = 1) {
+  HandmadeTiff tiff{.samples = bands,
+                    .bits = 8 * sizeof(Value),
+                    .format = format,
+                    .photometric = photometric,
+                    .planes = planes,
+                    .pieces = {}};
+  std::string together;
+  for (unsigned i = 0; i < 2 * bands; ++i) together += raw<Value>({static_cast<Value>(i)});
+  if (planes == 1) tiff.pieces = {together};
+  for (unsigned k = 0; planes == 2 && k < bands; ++k)
+    tiff.pieces.push_back(raw<Value>({static_cast<Value>(k), static_cast<Value>(bands + k)}));
+  return tiff;
+}
+
+TEST(Tiff, ManyBands) {
+  for (const unsigned bands : {4U, 5U, 7U, 200U})
+    for (const unsigned planes : {1U, 2U}) {
+      SCOPED_TRACE(::testing::Message() << bands << " bands, planes " << planes);
+      if (2 * bands < 256) {
+        EXPECT_EQ(bands_of(numbered_bands<unsigned char>(bands, 1, planes)).depth, PixelDepth::bits8);
+      }
+      for (const HandmadeTiff& tiff :
+           {numbered_bands<std::uint16_t>(bands, 1, planes), numbered_bands<float>(bands, 3, planes),
+            numbered_bands<double>(bands, 3, planes),
+            numbered_bands<std::uint16_t>(std::max(5U, bands), 1, planes, 2)}) {  // as colours and more
+        const Picture picture = bands_of(tiff);
+        ASSERT_EQ(picture.channels.size(), tiff.samples);
+        EXPECT_EQ(picture.alpha.size(), 0);
+        for (unsigned k = 0; k < tiff.samples; ++k)
+          EXPECT_EQ(picture.channels[k], (Matrix{{1.0 * k, 1.0 * (tiff.samples + k)}}));
+      }
+    }
+  // What does not ask for bands gets none.
+  expect_says(read_error(numbered_bands<float>(5, 3, 1).bytes()), {"5 values a pixel", "grey or RGB", "gsc inpaint"});
+  HandmadeTiff cut = numbered_bands<std::uint16_t>(6, 1, 2);
+  cut.pieces.back().pop_back();
+  expect_says(read_error(cut.bytes()), "is damaged");
+}
+
+TEST(Tiff, ManyBandsThatAreWrittenAreRead) {
+  using enum PixelDepth;
+  for (const PixelDepth depth : {bits8, bits16, real32})
+    for (const std::size_t bands : {4, 5, 31}) {
+      const Picture picture = example_picture(bands, false, depth);
+      const std::string bytes = bytes_of(picture, "a.tif");
+      const Picture again = decode_picture(std::as_bytes(std::span(bytes)), "a.tif", NanPixels::refused, Bands::taken);
+      EXPECT_EQ(again.depth, depth);
+      EXPECT_EQ(again.alpha.size(), 0);
+      EXPECT_EQ(again.channels, picture.channels);
+    }
+  expect_says(error_of([] { encode_picture("a.png", example_picture(5, false, bits8)); }),
+              {"a.png", "1 or 3 channels", "TIFF", "5 channels"});
+  expect_says(error_of([] { encode_picture("a.tif", example_picture(5, true, bits8)); }), "without alpha");
+  expect_says(error_of([] { encode_picture("a.tif", example_picture(2, false, bits8)); }), "2 channels");
+}
+
 TEST(Tiff, Palettes) {
   HandmadeTiff tiff{.width = 3, .bits = 2, .photometric = 3, .pieces = {"\x6c"}};  // 1, 2, 3
   tiff.colours = {0, 257, 514, 65535, 0, 0, 257, 0, 0, 0, 0, 257};

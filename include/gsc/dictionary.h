@@ -10,13 +10,22 @@ namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class AtomUpdate { exact, approximate };
+/// lasso: 1/2 |x - D a|^2 + lambda |a|_1 is smallest. bounded: |a|_1 is smallest of all codes with a squared error of
+/// at most D (error_gain sigma)^2. omp: atoms are added one by one until that error is reached.
+enum class Coding { lasso, bounded, omp };
 
 /// How a data point is coded given the dictionary, in learning and afterwards (InferenceOptions::coding).
 struct CodingOptions {
-  /// ksvd: atoms are added until the squared error of a data point is at most D (error_gain sigma)^2, with D the number
-  /// of its observed entries.
+  /// online: what a code is. (ksvd has omp, feature_sign lasso.)
+  Coding coding = Coding::lasso;
+  /// online and feature_sign: the weight of |a|_1 in the units of the data; 0: 1.2 / sqrt(D), and at most 0.3, of the
+  /// length of each data point, with D the number of its observed entries.
+  double lambda = 0;
+  /// ksvd, online: atoms are added until the squared error of a data point is at most D (error_gain sigma)^2, with D
+  /// the number of its observed entries.
   double error_gain = 1.15;
-  /// ksvd: so many atoms for every data point, whatever the error; 0: as many as error_gain asks for, up to max_active.
+  /// ksvd, online: so many atoms for every data point, whatever the error; 0: as many as error_gain asks for, up to
+  /// max_active.
   Index atoms_per_point = 0;
 };
 
@@ -25,9 +34,13 @@ struct DictionaryOptions {
   /// ksvd: an atom and its coefficients are the best rank-one approximation of what the others leave, or one step of
   /// alternating least squares towards it.
   AtomUpdate atom_update = AtomUpdate::exact;
+  /// online: the part of what it remembers that is left after each batch; 1: nothing is forgotten; 0: the schedule of
+  /// its authors, under which batches count by their number.
+  double decay = 0;
 };
 
 std::string_view to_string(AtomUpdate update);
+std::string_view to_string(Coding coding);
 
 #pragma GCC visibility pop
 }  // namespace gsc

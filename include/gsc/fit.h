@@ -64,6 +64,17 @@ struct FactoredOptions {
   SweepOrder order = SweepOrder::random;
 };
 
+/// How often latents may be on, before the data is seen: pi ~ Beta(1, N/8), as the authors' program has it, or
+/// Beta(1/H, (H-1)/H) as in their paper.
+enum class UsagePrior { program, paper };
+
+/// Learning by Beta process factor analysis (Zhou et al. 2012; docs/methods.md).
+struct BetaProcessOptions {
+  UsagePrior usage_prior = UsagePrior::program;
+  int chains = 1;    ///< sampling: so many chains side by side; the model is that of the best
+  int burn_in = 30;  ///< sampling: sweeps before draws are averaged
+};
+
 struct FitOptions {
   Index latents = 64;  ///< H
   InferenceOptions inference;
@@ -77,8 +88,9 @@ struct FitOptions {
   double known_noise = 0;
   Update noise_update = Update::exact;
   Update slab_update = Update::exact;
-  FactoredOptions factored;      ///< read if inference.method is factored
-  DictionaryOptions dictionary;  ///< read by methods that learn a dictionary
+  FactoredOptions factored;         ///< read if inference.method is factored
+  DictionaryOptions dictionary;     ///< read by methods that learn a dictionary
+  BetaProcessOptions beta_process;  ///< read if inference.method is beta_process or beta_variational
   int iterations = 100;
   /// Stepwise EM: an M-step after every so many data points, in shuffled order, on sums that forget slowly. An
   /// iteration is still a pass over the data. 0: full EM, an M-step after each pass.
@@ -167,6 +179,7 @@ FitResult resume(const Data& data, const FitOptions& options, FitState state, Ob
 std::string_view to_string(Update update);
 std::string_view to_string(BasisPrior prior);
 std::string_view to_string(SweepOrder order);
+std::string_view to_string(UsagePrior prior);
 std::string_view to_string(StopReason reason);
 
 #pragma GCC visibility pop

@@ -16,7 +16,7 @@ namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Selection { singleton, conditional };
-enum class Method { truncated, exact, factored, ksvd };
+enum class Method { truncated, exact, factored, ksvd, online, feature_sign, beta_process, beta_variational };
 enum class Precision { double_precision, single_precision };
 enum class Missing { error, nan };
 
@@ -30,8 +30,9 @@ inline constexpr Index kUsualCandidates = 10, kUsualMaxActive = 5;
 
 struct InferenceOptions {
   /// truncated: the posterior on the states of the candidates. exact: on all states. factored: the latents taken as
-  /// independent given the data, for any number of them at once. ksvd: sparse codes of a dictionary, no posterior
-  /// (docs/methods.md).
+  /// independent given the data, for any number of them at once. ksvd, online, feature_sign: sparse codes of a
+  /// dictionary, no posterior. beta_process: draws from the posterior, by Gibbs sampling. beta_variational: learns the
+  /// same model by variational Bayes and infers as factored does (docs/methods.md).
   Method method = Method::truncated;
   Index candidates = 0;  ///< H': latents per data point that may be active together; 0: 10, or all if there are fewer
   Index max_active = 0;  ///< gamma: most active latents in one state; 0: 5, or all candidates if there are fewer;
@@ -52,6 +53,8 @@ struct InferenceOptions {
   int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
   std::string device = "cpu";  ///< what computes (gsc/engine.h)
   CodingOptions coding;        ///< read by methods that learn a dictionary
+  /// beta_process: draws of the code of a data point that are averaged, after as many that are thrown away.
+  Index samples = 20;
 
   /// Throws UsageError naming the first field that does not fit a model with `latents` latents.
   void validate(Index latents) const;
@@ -117,7 +120,7 @@ struct PosteriorRequest {
 };
 
 /// The posterior of each data point. N rows everywhere. Of a point estimate (point_estimate()) there is the mean alone,
-/// which is the code; the rest stays empty, and asking for it is a UsageError.
+/// which is the code; the rest stays empty, and asking for it is a UsageError. Draws (beta_process) give no likelihood.
 struct Posterior {
   Matrix mean;         ///< N x H   <s.z>
   Matrix probability;  ///< N x H   P(s_h = 1)

@@ -6,11 +6,19 @@
 #include <gsc/picture.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// A model of patches of patch x patch pixels, over all channels (in the order row, column, channel), that was learned
+/// elsewhere: by fit() on patches, or by denoise() of another picture in the same units.
+struct PatchModel {
+  Model model;
+  InferenceOptions inference;
+};
 
 struct InpaintOptions {
   Quality quality = Quality::standard;  ///< sets what is left out below
@@ -21,7 +29,9 @@ struct InpaintOptions {
   /// so nothing is taken out that nobody spoke of.
   std::optional<double> noise;
   std::optional<bool> keep_observed;  ///< values come out as they are, to the bit; left out: unless there is noise
-  bool hold_out = true;               ///< measure errors on observed values that are set aside for a while
+  /// The first guess is made by this model; left out: by smoothing what is observed.
+  std::shared_ptr<const PatchModel> learned;
+  bool hold_out = true;  ///< measure errors on observed values that are set aside for a while
   std::uint64_t seed = 1;
   int threads = 0;
 

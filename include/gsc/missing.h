@@ -32,6 +32,10 @@ class MaskedData final : public Data {
 
 struct ImputeOptions {
   bool denoise_observed = false;  ///< also replace observed values by what the model says of them without noise
+  /// Truncated and factored posteriors are too sure of themselves where little is observed. Some observed values are set
+  /// aside and predicted; if two deviations hold less than 95 % of them, all deviations get the factor with which they
+  /// do. Never by the exact method.
+  bool calibrate = true;
 };
 
 /// A table without gaps.
@@ -41,10 +45,12 @@ struct Imputed {
   /// included; of a denoised one that of the value without noise; 0 where the value was kept. Empty where the method
   /// gives codes alone (point_estimate()).
   Matrix std;
+  double scale = 1;    ///< the factor that is in std
+  Index held_out = 0;  ///< from how many observed values; too few: none
 };
 
-/// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. Of all
-/// methods but the factored one, on the processor.
+/// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. On the
+/// processor.
 Imputed impute(const Model& model, const Data& data, const InferenceOptions& options, const ImputeOptions& what = {},
                Index first = 0, Index count = -1, const StopRequest& stop = {});
 

@@ -23,15 +23,21 @@ std::vector<std::string> picture_extensions();
 
 /// Real pictures may hold NaN for what is missing (gsc/inpaint.h): refused, or taken as it is (infinity, too).
 enum class NanPixels { refused, taken };
+/// TIFF may have any number of values a pixel. Beyond grey and colour, with or without alpha, they are bands: refused,
+/// or taken as so many channels.
+enum class Bands { refused, taken };
 
 /// Reads a file of any of these formats, told apart by its first bytes, and turns it the way its EXIF block or TIFF
 /// orientation says the camera was held. Throws Error naming the file and what is wrong (missing, damaged, a video).
-Picture read_picture(const std::filesystem::path& path, NanPixels nan = NanPixels::refused);
+Picture read_picture(const std::filesystem::path& path, NanPixels nan = NanPixels::refused,
+                     Bands bands = Bands::refused);
 /// The same from memory; messages call it `name`.
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, NanPixels nan = NanPixels::refused);
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, NanPixels nan = NanPixels::refused,
+                       Bands bands = Bands::refused);
 
 /// Writes by extension, rounding and clipping to the depth; atomically. The metadata go with it as far as the format
-/// can hold them (docs/denoise.md has a table). Throws Error if the format cannot hold the pixels.
+/// can hold them (docs/denoise.md has a table). TIFF takes four and more channels, as bands. Throws Error if the format
+/// cannot hold the pixels.
 void write_picture(const std::filesystem::path& path, const Picture& picture);
 /// The bytes of the file that write_picture() would write to a name with this extension.
 std::vector<std::byte> encode_picture(const std::filesystem::path& name, const Picture& picture);

@@ -29,12 +29,13 @@ struct Recording {
 class WindowData final : public Data {
  public:
   /// `samples` has a row for every sample and a column for every channel. Throws UsageError for a window or hop of 0,
-  /// Error for a window longer than the recording. A window that is not complete at the end is left out.
-  WindowData(std::shared_ptr<const Data> samples, Index window, Index hop);
+  /// Error for a window longer than the recording. A window that is not complete at the end is left out. `gaps`: NaN is
+  /// a sample that is missing (InferenceOptions::missing).
+  WindowData(std::shared_ptr<const Data> samples, Index window, Index hop, bool gaps = false);
 
   Index rows() const override { return rows_; }
   Index cols() const override { return window_ * samples_->cols(); }
-  /// Throws Error where a sample is not finite, naming it and its channel.
+  /// Throws Error where a sample is not finite, nor missing, naming it and its channel.
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return samples_->name(); }
   bool root_only() const override { return samples_->root_only(); }
@@ -54,6 +55,7 @@ class WindowData final : public Data {
 
   std::shared_ptr<const Data> samples_;
   Index window_, hop_, rows_ = 0;
+  bool gaps_;
 };
 
 /// That the first column of a table is no channel but the time.

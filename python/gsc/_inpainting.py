@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._errors import UsageError
 from ._options import seed_of, threads_of
-from ._pictures import Array, _like
+from ._pictures import Array, asked_for, bands_of, require_callback
 
 
 @dataclass(frozen=True)
@@ -63,24 +63,16 @@ class Inpainted:
 
 def _damaged(image: Any, mask: Any, channel_axis: int | None) -> tuple[Array, str]:
     """Bands x height x width with NaN for what is missing, and what the numbers were."""
-    picture = np.asarray(image)
-    if picture.dtype.kind not in "uifb":
-        raise UsageError(f"image is an array of {picture.dtype}; pictures are of whole or real numbers")
-    if picture.ndim == 3 and channel_axis is None:
-        raise UsageError(
-            f"image has shape {picture.shape}, three axes; say which one the colours are on, as channel_axis=-1"
-        )
-    if picture.ndim != (2 if channel_axis is None else 3):
-        raise UsageError(f"image has {picture.ndim} axes; a grey picture has 2, one with bands 3 with channel_axis")
-    bands = picture[np.newaxis] if channel_axis is None else np.moveaxis(picture, channel_axis, 0)
+    bands, dtype = bands_of(image, channel_axis, many="one with bands")
     planes = np.array(bands, dtype=np.float64, order="C")
     if mask is not None:
         hidden = np.asarray(mask)
         if hidden.dtype.kind not in "buif":
             raise UsageError(f"mask is an array of {hidden.dtype}; it must be of booleans, True where something is missing")
-        if hidden.shape not in (picture.shape, bands.shape[1:]):
+        shape = np.shape(image)
+        if hidden.shape not in (shape, bands.shape[1:]):
             raise UsageError(
-                f"mask has shape {hidden.shape}, but image has {picture.shape}; it must be that, or height and width "
+                f"mask has shape {hidden.shape}, but image has {shape}; it must be that, or height and width "
                 f"{bands.shape[1:]} for whole pixels"
             )
         if hidden.ndim == 3:
@@ -88,7 +80,7 @@ def _damaged(image: Any, mask: Any, channel_axis: int | None) -> tuple[Array, st
         planes[np.broadcast_to(hidden != 0, planes.shape)] = np.nan
     if np.isinf(planes).any():
         raise UsageError("image contains infinity; say by mask that those values are missing")
-    return planes, str(picture.dtype)
+    return planes, dtype
 
 
 def inpaint(
@@ -155,8 +147,7 @@ def inpaint(
     True
     """
     planes, depth = _damaged(image, mask, channel_axis)
-    if callback is not None and not callable(callback):
-        raise UsageError(f"callback is {callback!r}; it must be a function of one argument, the part that is done")
+    require_callback(callback)
     given = {
         "quality": quality,
         "patch": patch,
@@ -168,10 +159,8 @@ def inpaint(
     }
     given = {name: value for name, value in given.items() if value is not None}
     result = _core.inpaint(planes, depth, given, callback)
-    whole = _like(result["picture"], image, planes.shape, channel_axis)
-    if not (return_std or return_all):
-        return whole
-    std = _like(result["std"], image, planes.shape, channel_axis)
-    if not return_all:
-        return whole, std
-    return Inpainted(whole, std, result["sigma"], result["kept"], HeldOut(**result["held_out"]))
+
+    def everything(whole: Array, std: Array) -> Inpainted:
+        return Inpainted(whole, std, result["sigma"], result["kept"], HeldOut(**result["held_out"]))
+
+    return asked_for(result, image, planes.shape, channel_axis, return_std, everything if return_all else None)

@@ -15,8 +15,8 @@ from ._options import seed_of, text_of, threads_of
 Array = np.ndarray[Any, Any]
 
 
-def _planes(image: Any, channel_axis: int | None, name: str = "image") -> tuple[Array, str]:
-    """Channels x height x width as doubles, and what the numbers were."""
+def bands_of(image: Any, channel_axis: int | None, name: str = "image", many: str = "a colour picture") -> tuple[Array, str]:
+    """A view of channels x height x width, and what the numbers are. ``many``: what three axes are called."""
     picture = np.asarray(image)
     if picture.dtype.kind not in "uifb":
         raise UsageError(f"{name} is an array of {picture.dtype}; pictures are of whole or real numbers")
@@ -25,8 +25,14 @@ def _planes(image: Any, channel_axis: int | None, name: str = "image") -> tuple[
             f"{name} has shape {picture.shape}, three axes; say which one the colours are on, as channel_axis=-1"
         )
     if picture.ndim != (2 if channel_axis is None else 3):
-        raise UsageError(f"{name} has {picture.ndim} axes; a grey picture has 2, a colour picture 3 with channel_axis")
-    planes = picture[np.newaxis] if channel_axis is None else np.moveaxis(picture, channel_axis, 0)
+        raise UsageError(f"{name} has {picture.ndim} axes; a grey picture has 2, {many} 3 with channel_axis")
+    bands = picture[np.newaxis] if channel_axis is None else np.moveaxis(picture, channel_axis, 0)
+    return bands, str(picture.dtype)
+
+
+def _planes(image: Any, channel_axis: int | None, name: str = "image") -> tuple[Array, str]:
+    """Channels x height x width as doubles, and what the numbers were."""
+    planes, dtype = bands_of(image, channel_axis, name)
     if planes.shape[0] not in (1, 3):
         raise UsageError(
             f"{name} has {planes.shape[0]} channels on axis {channel_axis}; there must be 1 or 3 (leave alpha out)"
@@ -34,7 +40,7 @@ def _planes(image: Any, channel_axis: int | None, name: str = "image") -> tuple[
     planes = np.ascontiguousarray(planes, dtype=np.float64)
     if planes.size and not np.isfinite(planes).all():
         raise UsageError(f"{name} contains NaN or infinity; replace those pixels first")
-    return planes, str(picture.dtype)
+    return planes, dtype
 
 
 def _like(planes: Array, image: Any, shape: tuple[int, ...], channel_axis: int | None) -> Array:
@@ -43,6 +49,28 @@ def _like(planes: Array, image: Any, shape: tuple[int, ...], channel_axis: int |
     picture = planes[0] if channel_axis is None else np.moveaxis(planes, 0, channel_axis)
     single = np.asarray(image).dtype == np.float32
     return np.ascontiguousarray(picture, dtype=np.float32 if single else np.float64)
+
+
+def require_callback(callback: Any) -> None:
+    """What is told how much is done must be callable."""
+    if callback is not None and not callable(callback):
+        raise UsageError(f"callback is {callback!r}; it must be a function of one argument, the part that is done")
+
+
+def asked_for(
+    result: dict[str, Any],
+    image: Any,
+    shape: tuple[int, ...],
+    channel_axis: int | None,
+    return_std: bool,
+    return_all: Callable[[Array, Any], Any] | None,
+) -> Any:
+    """The picture, the picture and its deviations, or what ``return_all`` makes of both."""
+    picture = _like(result["picture"], image, shape, channel_axis)
+    if not return_std and return_all is None:
+        return picture
+    std = None if result["std"] is None else _like(result["std"], image, shape, channel_axis)
+    return (picture, std) if return_all is None else return_all(picture, std)
 
 
 @dataclass(frozen=True)
@@ -75,16 +103,16 @@ class Denoised:
     ----------
     image : ndarray
         The picture, in the units it came in and never clipped.
-    std : ndarray
-        Posterior standard deviation of each pixel.
+    std : ndarray or None
+        Posterior standard deviation of each pixel; None by a method that has none (``method="ksvd"``).
     noise : NoiseLevel
-        As measured before learning.
+        As told, or measured before learning.
     components : ndarray of shape (n_components, patch, patch[, channels])
         What was learned from the patches of the picture.
     """
 
     image: Array
-    std: Array
+    std: Array | None
     noise: NoiseLevel
     components: Array
 
@@ -149,20 +177,22 @@ def denoise(
     planes, depth = _planes(image, channel_axis)
     texts = {name: text_of(name, value) for name, value in options.items() if value is not None}
     texts |= {"quality": text_of("quality", quality), "seed": str(seed_of(random_state)), "threads": str(threads_of(n_jobs))}
-    if callback is not None and not callable(callback):
-        raise UsageError(f"callback is {callback!r}; it must be a function of one argument, the part that is done")
-    result = _core.denoise(planes, depth, texts, callback)
-    clean = _like(result["picture"], image, planes.shape, channel_axis)
-    if not (return_std or return_all):
-        return clean
-    std = _like(result["std"], image, planes.shape, channel_axis)
-    if not return_all:
-        return clean, std
-    learned = result["learned"][0]
-    side = learned["patch"]
-    shape = (side, side) if channel_axis is None else (side, side, planes.shape[0])
-    components = learned["model"].arrays()["W"].T
-    return Denoised(clean, std, NoiseLevel(**result["noise"]), np.ascontiguousarray(components).reshape(-1, *shape))
+    require_callback(callback)
+    if _core.point_estimate(texts.get("method", "truncated")):
+        if return_std:
+            raise UsageError(f"return_std is True, but the {texts['method']} method has no posterior deviation of pixels")
+        result = _core.denoise(planes, depth, texts, callback) | {"std": None}
+    else:
+        result = _core.denoise(planes, depth, texts, callback)
+
+    def everything(clean: Array, std: Array | None) -> Denoised:
+        learned = result["learned"][0]
+        side = learned["patch"]
+        shape = (side, side) if channel_axis is None else (side, side, planes.shape[0])
+        components = learned["model"].arrays()["W"].T
+        return Denoised(clean, std, NoiseLevel(**result["noise"]), np.ascontiguousarray(components).reshape(-1, *shape))
+
+    return asked_for(result, image, planes.shape, channel_axis, return_std, everything if return_all else None)
 
 
 def estimate_sigma(image: Any, *, channel_axis: int | None = None, return_level: bool = False) -> Any:

@@ -10,8 +10,8 @@ std::string Recording::channel_name(Index channel) const {
   return place < names.size() && !names[place].empty() ? names[place] : "channel " + std::to_string(channel + 1);
 }
 
-WindowData::WindowData(std::shared_ptr<const Data> samples, Index window, Index hop)
-    : samples_(std::move(samples)), window_(window), hop_(hop) {
+WindowData::WindowData(std::shared_ptr<const Data> samples, Index window, Index hop, bool gaps)
+    : samples_(std::move(samples)), window_(window), hop_(hop), gaps_(gaps) {
   if (window < 1) throw UsageError("window is " + std::to_string(window) + "; it must be at least 1 sample");
   if (hop < 1)
     throw UsageError("hop is " + std::to_string(hop) + "; windows must start at least 1 sample apart (hop " +
@@ -43,11 +43,13 @@ void WindowData::require_finite(Index first, const Eigen::Ref<const Matrix>& blo
   if (block.allFinite()) return;
   for (Index i = 0; i < block.rows(); ++i)
     for (Index d = 0; d < block.cols(); ++d)
-      if (!std::isfinite(block(i, d)))
+      if (!std::isfinite(block(i, d)) && !(gaps_ && std::isnan(block(i, d))))
         throw Error(name() + ": sample " + std::to_string(start(first + i) + d / channels()) + " of " +
                     Recording{.names = samples_->column_names()}.channel_name(d % channels()) +
-                    " (samples from 0) is " + (std::isnan(block(i, d)) ? "NaN" : "infinite") +
-                    "; remove or replace such values first");
+                    " (samples from 0) is " +
+                    (std::isnan(block(i, d)) ? "NaN; remove or replace such values first, or say that they are missing "
+                                               "(--missing nan)"
+                                             : "infinite; remove or replace such values first"));
 }
 
 }  // namespace gsc

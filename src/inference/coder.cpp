@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/finite.h"
+#include "inference/lasso_coder.h"
 #include "inference/omp.h"
 #include "inference/parallel_blocks.h"
 
@@ -29,9 +30,22 @@ Codes joined(const std::vector<Code>& codes, Index latents) {
   return all;
 }
 
+void take_apart(const Codes& all, std::vector<Code>& codes) {
+  for (std::size_t n = 0; n < codes.size(); ++n)
+    for (Codes::InnerIterator entry(all, static_cast<Index>(n)); entry; ++entry) {
+      codes[n].latents.push_back(static_cast<int>(entry.row()));
+      codes[n].values.push_back(entry.value());
+    }
+}
+
 }  // namespace
 
-CoderMaker make_coder(const Model& model, const InferenceOptions& options) { return omp_coder(model, options); }
+CoderMaker make_coder(const Model& model, const InferenceOptions& options) {
+  if (options.method == Method::feature_sign) return lasso_coder(model, options, LassoSearch::feature_sign);
+  if (options.method == Method::online && options.coding.coding != Coding::omp)
+    return lasso_coder(model, options, LassoSearch::lars);
+  return omp_coder(model, options);
+}
 
 CentredRows centred_rows(const Data& data, const Model& model, Missing missing) {
   return [&data, intercept = model.intercept, missing](Index first, Index rows, Matrix& block, Matrix& observed) {
@@ -49,8 +63,9 @@ CentredRows centred_rows(const Data& data, const Model& model, Missing missing) 
 }
 
 Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, Index count, Index latents,
-                const InferenceOptions& options, const StopRequest& stop) {
+                const InferenceOptions& options, const StopRequest& stop, const Codes* start) {
   std::vector<Code> codes(static_cast<std::size_t>(count));
+  if (start != nullptr) take_apart(*start, codes);
   BlockPlan plan(first, count, 1, kNanoseconds, thread_count(options.threads));
   plan.block_rows = kBlock;
   struct Worker {
@@ -65,8 +80,11 @@ Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, I
     mine.coder->code(mine.block, mine.observed,
                      std::span(codes).subspan(static_cast<std::size_t>(row - first), static_cast<std::size_t>(size)));
   });
-  Coded result{joined(codes, latents), Vector(count)};
-  for (Index n = 0; n < count; ++n) result.squared_error[n] = codes[static_cast<std::size_t>(n)].squared_error;
+  Coded result{joined(codes, latents), Vector(count), Vector(count)};
+  for (Index n = 0; n < count; ++n) {
+    result.squared_error[n] = codes[static_cast<std::size_t>(n)].squared_error;
+    result.penalty[n] = codes[static_cast<std::size_t>(n)].penalty;
+  }
   return result;
 }
 

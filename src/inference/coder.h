@@ -21,6 +21,7 @@ struct Code {
   std::vector<int> latents;    ///< ascending
   std::vector<double> values;  ///< their coefficients
   double squared_error = 0;    ///< over the observed entries
+  double penalty = 0;          ///< lambda |a|_1, of the lasso; |a|_1 where its error is given
 };
 
 /// Codes one block of data points after the other, with work space of its own: one for each thread.
@@ -28,7 +29,8 @@ class Coder {
  public:
   virtual ~Coder() = default;
   /// The codes of the first codes.size() rows of X, which are data points less the intercept, with zeros where
-  /// `observed` (of the same shape, or empty: all is observed) has 0.
+  /// `observed` (of the same shape, or empty: all is observed) has 0. What `codes` hold before is
+  /// where a method may start that wants a start.
   virtual void code(const Matrix& X, const Matrix& observed, std::span<Code> codes) = 0;
 };
 
@@ -46,11 +48,13 @@ CentredRows centred_rows(const Data& data, const Model& model, Missing missing);
 struct Coded {
   Codes codes;           ///< a column for each of the rows
   Vector squared_error;  ///< of each
+  Vector penalty;        ///< of each
 };
 
-/// The codes of rows first .. first+count-1 on all threads: the same bits for any number of them.
+/// The codes of rows first .. first+count-1 on all threads: the same bits for any number of them. `start`: codes of
+/// these rows to start from, or null.
 Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, Index count, Index latents,
-                const InferenceOptions& options, const StopRequest& stop);
+                const InferenceOptions& options, const StopRequest& stop, const Codes* start = nullptr);
 
 /// Rows first .. first+count-1 of the data with b + W z, from their codes z, where a value is missing; with `denoise`
 /// everywhere.

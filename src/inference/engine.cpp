@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "inference/beta_process_engine.h"
 #include "inference/block_inference.h"
 #include "inference/cpu_engine.h"
 #include "inference/dictionary_engine.h"
@@ -14,7 +15,9 @@ namespace {
 
 std::unique_ptr<Engine> on_the_cpu(const Data& data, const InferenceOptions& options) {
   if (point_estimate(options.method)) return std::make_unique<DictionaryEngine>(data, options);
-  if (options.method == Method::factored) return std::make_unique<FactoredEngine>(data, options);
+  if (options.method == Method::factored || options.method == Method::beta_variational)
+    return std::make_unique<FactoredEngine>(data, options);
+  if (options.method == Method::beta_process) return std::make_unique<BetaProcessEngine>(data, options);
   return std::make_unique<CpuEngine>(data, options);
 }
 
@@ -30,6 +33,8 @@ Makers& makers() {
 }
 
 }  // namespace
+
+ResidentEm* Engine::resident(const Model&, const MStepOptions&) { return nullptr; }
 
 SparsePosterior Engine::infer_sparse(const Model&, Index, Index, const OwnPriors*, const StopRequest&) {
   throw UsageError(

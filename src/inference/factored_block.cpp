@@ -17,12 +17,12 @@ Index padded(Index points) { return ((points + kFactoredPadding - 1) / kFactored
 
 }  // namespace
 
-LatentRows::LatentRows(Index latents, Index points)
-    : latents_(latents),
+LatentRows::LatentRows(Index rows, Index points)
+    : rows_(rows),
       stride_(padded(points)),
-      values_(hwy::AllocateAligned<double>(static_cast<std::size_t>(std::max<Index>(1, latents * stride_)))) {
+      values_(hwy::AllocateAligned<double>(static_cast<std::size_t>(std::max<Index>(1, rows * stride_)))) {
   if (!values_) throw std::bad_alloc();
-  std::fill_n(values_.get(), latents * stride_, 0.0);
+  std::fill_n(values_.get(), rows * stride_, 0.0);
 }
 
 FactoredPoints::FactoredPoints(Index latents, Index most_points, bool posterior)
@@ -57,18 +57,40 @@ FactoredBlock::FactoredBlock(const FactoredModel& model, Index block_rows, bool 
       sum_second_(model.latents) {}
 
 void FactoredBlock::load(const Data& data, Index first, Index count, const Matrix& codes) {
-  all_.points = count;
   auto Y = Y_.topRows(count);
   data.read(first, Y);
-  require_finite(data, first, Y);
+  if (model_.gaps)
+    sorted_.sort(data, first, Y, model_.intercept);
+  else
+    require_finite(data, first, Y);
   if (model_.intercept.size() > 0) Y.rowwise() -= model_.intercept.transpose();
-  product_with_transposed(model_.projection, Y, all_.a.block(count));
+  all_.points = count - sorted_.count();
+  if (sorted_.any()) {
+    if (!gaps_) gaps_.emplace(model_, Y_.rows());
+    gaps_->load(sorted_, gap_Y(), first, codes);
+  }
+  product_with_transposed(model_.projection, Y.topRows(all_.points), all_.a.block(all_.points));
   if (codes.size() == 0) {
     x().setZero();
     return;
   }
-  for (Index i = 0; i < model_.latents; ++i)
-    std::copy_n(&codes(model_.order[static_cast<std::size_t>(i)], first), count, all_.x.row(i));
+  for (Index i = 0; i < model_.latents; ++i) {
+    const double* own = &codes(model_.order[static_cast<std::size_t>(i)], first);
+    if (!sorted_.any())
+      std::copy_n(own, count, all_.x.row(i));
+    else
+      for (Index n = 0; n < all_.points; ++n) all_.x.row(i)[n] = own[sorted_.origin(n)];
+  }
+}
+
+void FactoredBlock::sweep() {
+  sweep(all_);
+  if (FactoredGaps* with_gaps = gaps()) with_gaps->sweep();
+}
+
+void FactoredBlock::converge() {
+  converge_complete();
+  if (FactoredGaps* with_gaps = gaps()) with_gaps->converge();
 }
 
 void FactoredBlock::sweep(FactoredPoints& points) {
@@ -102,19 +124,17 @@ void FactoredBlock::sweep(FactoredPoints& points) {
   }
 }
 
-void FactoredBlock::converge() {
-  constexpr double kStill = 1e-7;  // in standard deviations of a code
-  constexpr int kMostSweeps = 2000;
+void FactoredBlock::converge_complete() {
   constexpr Index kFew = 2;  // so many times fewer points are worth copying
   std::vector<Index> where(static_cast<std::size_t>(all_.points));
   std::iota(where.begin(), where.end(), Index{0});
   FactoredPoints* active = &all_;
-  for (int i = 0; i < kMostSweeps; ++i) {
+  for (int i = 0; i < kMostFactoredSweeps; ++i) {
     sweep(*active);
     const double* change = active->change.row(0);
     std::vector<Index> moving;
     for (Index n = 0; n < active->points; ++n)
-      if (change[n] > kStill) moving.push_back(where[static_cast<std::size_t>(n)]);
+      if (change[n] > kFactoredStill) moving.push_back(where[static_cast<std::size_t>(n)]);
     if (moving.empty()) break;
     if (static_cast<Index>(moving.size()) * kFew > active->points) continue;
     if (active == &moving_) moving_.scatter(all_, where);
@@ -123,6 +143,16 @@ void FactoredBlock::converge() {
     active = &moving_;
   }
   if (active == &moving_) moving_.scatter(all_, where);
+}
+
+void FactoredBlock::place(LatentRows::Map complete, LatentRows::Map (FactoredGaps::*of_gaps)(), MatrixBlock table) {
+  if (gaps() == nullptr) {
+    table = complete.transpose();
+    return;
+  }
+  const LatentRows::Map with_gaps = (*gaps_.*of_gaps)();
+  for (Index n = 0; n < complete.cols(); ++n) table.row(origin(n)) = complete.col(n).transpose();
+  for (Index n = 0; n < with_gaps.cols(); ++n) table.row(origin(complete.cols() + n)) = with_gaps.col(n).transpose();
 }
 
 Vector FactoredBlock::bounds() {

@@ -2,29 +2,15 @@
 // A block of data points on its way through factored sweeps: the buffers of one thread.
 
 #include <gsc/inference.h>
-#include <hwy/aligned_allocator.h>
 
+#include <optional>
 #include <vector>
 
+#include "inference/factored_gaps.h"
 #include "inference/factored_kernel.h"
+#include "inference/latent_rows.h"
 
 namespace gsc {
-
-/// Latents x points, every row aligned for vectors; starts as zeros.
-class LatentRows {
- public:
-  using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
-  LatentRows(Index latents, Index points);
-  double* row(Index h) { return values_.get() + h * stride_; }
-  Index stride() const { return stride_; }
-  /// The first `points` of rows first, first + 1, ...
-  Map block(Index first, Index rows, Index points) { return {row(first), rows, points, Eigen::OuterStride<>(stride_)}; }
-  Map block(Index points) { return block(0, latents_, points); }
-
- private:
-  Index latents_, stride_;
-  hwy::AlignedFreeUniquePtr<double[]> values_;
-};
 
 /// Data points in the middle of sweeps.
 struct FactoredPoints {
@@ -46,13 +32,23 @@ class FactoredBlock {
   FactoredBlock(const FactoredModel& model, Index block_rows, bool posterior);
 
   /// Reads data points. Their codes start as zero, or as these columns of `codes` (latents, in the order of
-  /// the model, x all data points).
+  /// the model, x all data points). Where values may be missing, complete points come first.
   void load(const Data& data, Index first, Index count, const Matrix& codes);
   /// Updates every latent of every point once, given the others; without `posterior` only once after load().
-  void sweep() { sweep(all_); }
+  void sweep();
   /// Sweeps until nothing moves. Points that are still are left alone when the others have become few.
   void converge();
 
+  /// The points with gaps, or null if this block has none. What follows is of the complete ones.
+  FactoredGaps* gaps() { return sorted_.any() ? &*gaps_ : nullptr; }
+  auto gap_Y() const { return Y_.middleRows(all_.points, sorted_.count()); }  ///< zero where missing
+  /// The place among the points of the block of the n-th one, complete ones first.
+  Index origin(Index n) const { return sorted_.origin(n); }
+
+  /// Writes x(), gamma() or second(), and the same of the points with gaps, into a table that has a row for each point.
+  void place(LatentRows::Map complete, LatentRows::Map (FactoredGaps::*of_gaps)(), MatrixBlock table);
+
+  Index complete() const { return all_.points; }
   auto Y() const { return Y_.topRows(all_.points); }
   LatentRows::Map x() { return all_.x.block(all_.points); }
   LatentRows::Map gamma() { return all_.gamma.block(all_.points); }
@@ -67,6 +63,7 @@ class FactoredBlock {
 
  private:
   void sweep(FactoredPoints& points);
+  void converge_complete();
 
   const FactoredModel& model_;
   bool posterior_;
@@ -74,6 +71,8 @@ class FactoredBlock {
   FactoredPoints all_, moving_;
   LatentRows eta_;
   Vector sum_gamma_, sum_second_;
+  GapRows sorted_;
+  std::optional<FactoredGaps> gaps_;
 };
 
 }  // namespace gsc

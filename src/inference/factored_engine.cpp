@@ -9,6 +9,8 @@
 
 #include "data/row_list.h"
 #include "inference/block_inference.h"
+#include "inference/factored_missing_sums.h"
+#include "inference/missing_sums.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -26,20 +28,33 @@ struct FactoredSums {
         y(Vector::Zero(model.intercept.size())) {}
 
   void add(FactoredBlock& block) {
-    gamma += block.sum_gamma();
-    second += block.sum_second();
-    x += block.x().rowwise().sum();
-    add_product(1, block.x(), block.Y(), XY);
-    add_square(block.x(), XX);
-    YY += block.Y().colwise().squaredNorm().transpose();
-    if (y.size() > 0) y += block.Y().colwise().sum().transpose();
-    local += block.sum_local();
+    if (block.complete() > 0) {
+      gamma += block.sum_gamma();
+      second += block.sum_second();
+      local += block.sum_local();
+      add_codes(block.x(), block.Y());
+    }
+    if (FactoredGaps* gaps = block.gaps()) {
+      gamma += gaps->gamma().rowwise().sum();
+      second += gaps->second().rowwise().sum();
+      local += gaps->sum_local() + gaps->surplus();
+      add_codes(gaps->x(), block.gap_Y());
+    }
   }
 
   Vector gamma, second, x;
   Matrix XY, XX;  // XX: upper triangle
   Vector YY, y;
-  double local = 0;
+  double local = 0;  // with what the bounds of points with gaps are more than the other sums tell
+
+ private:
+  void add_codes(LatentRows::Map codes, const ConstMatrixBlock& Y) {
+    x += codes.rowwise().sum();
+    add_product(1, codes, Y, XY);
+    add_square(codes, XX);
+    YY += Y.colwise().squaredNorm().transpose();
+    if (y.size() > 0) y += Y.colwise().sum().transpose();
+  }
 };
 
 Statistics in_model_order(const Model& model, const FactoredModel& factored, const FactoredSums& sums) {
@@ -66,6 +81,30 @@ BlockPlan plan_blocks(const FactoredModel& model, Index first, Index count, int 
   return {first, count, model.latents + model.dimensions, work, thread_count(threads)};
 }
 
+/// W is learned from sums that this method has no smaller form of.
+void require_row_products(const FactoredModel& model, const InferenceOptions& options) {
+  if (has_row_products(model.dimensions, model.latents, options)) return;
+  throw UsageError("gap_memory is " + std::to_string(options.gap_memory) + " (MB), but with values missing of " +
+                   std::to_string(model.dimensions) + " dimensions and " + std::to_string(model.latents) +
+                   " latents the factored method needs " +
+                   std::to_string(row_products_megabytes(model.dimensions, model.latents)) +
+                   "; raise it, or use the truncated method, which can do with less");
+}
+
+/// <s.z> of a block that was swept, as columns from `first` on, with latents in the order of the model.
+void keep_codes(const FactoredModel& factored, FactoredBlock& block, Index first, Matrix& codes) {
+  FactoredGaps* gaps = block.gaps();
+  for (Index i = 0; i < factored.latents; ++i) {
+    auto row = codes.row(factored.order[static_cast<std::size_t>(i)]);
+    if (gaps == nullptr) {
+      row.segment(first, block.complete()) = block.x().row(i);
+      continue;
+    }
+    for (Index n = 0; n < block.complete(); ++n) row[first + block.origin(n)] = block.x()(i, n);
+    for (Index n = 0; n < gaps->count(); ++n) row[first + block.origin(block.complete() + n)] = gaps->x()(i, n);
+  }
+}
+
 std::vector<Index> fixed_order(Index latents) {
   std::vector<Index> order(static_cast<std::size_t>(latents));
   std::iota(order.begin(), order.end(), Index{0});
@@ -74,14 +113,22 @@ std::vector<Index> fixed_order(Index latents) {
 
 }  // namespace
 
+bool FactoredEngine::with_gaps() const { return options_.missing == Missing::nan; }
+
 const FactoredModel& FactoredEngine::prepared(const Model& model) {
-  return prepared_.of(model, [&] { return FactoredModel(model, fixed_order(model.latents())); });
+  return prepared_.of(model, [&] { return FactoredModel(model, fixed_order(model.latents()), with_gaps()); });
 }
 
 /// One sweep from `codes` into `next`, or sweeps to the end if there is no `next`.
 Statistics FactoredEngine::gather(const Model& model, const FactoredModel& factored, const Data& data,
                                   const Matrix& codes, Matrix* next, const StopRequest& stop) const {
   Statistics total(model);
+  if (with_gaps()) {
+    require_row_products(factored, options_);
+    InferenceOptions options = options_;
+    options.mean_products = false;
+    add_optional_shapes(total, model, options);
+  }
   if (data.rows() == 0) return total;
   const BlockPlan plan = plan_blocks(factored, 0, data.rows(), options_.threads);
   struct Thread {
@@ -89,19 +136,28 @@ Statistics FactoredEngine::gather(const Model& model, const FactoredModel& facto
     FactoredSums sums;
   };
   std::vector<std::optional<Thread>> threads(static_cast<std::size_t>(plan.threads));
-  parallel_blocks(plan, stop, [&](int thread, Index first, Index rows) {
+  FactoredMissingSums missing(factored, plan.threads);
+  const auto add_block = [&](int thread, Index first, Index rows) {
     auto& mine = threads[static_cast<std::size_t>(thread)];
     if (!mine) mine.emplace(Thread{FactoredBlock(factored, plan.block_rows, next == nullptr), FactoredSums(factored)});
     mine->block.load(data, first, rows, codes);
     if (next != nullptr) {
       mine->block.sweep();
-      for (Index i = 0; i < factored.latents; ++i)
-        next->row(factored.order[static_cast<std::size_t>(i)]).segment(first, rows) = mine->block.x().row(i);
+      keep_codes(factored, mine->block, first, *next);
     } else {
       mine->block.converge();
     }
     mine->sums.add(mine->block);
-  });
+    if (FactoredGaps* gaps = mine->block.gaps()) missing.gather(thread, *gaps);
+  };
+  const Index together = with_gaps() ? FactoredMissingSums::kGathered : data.rows();
+  for (Index first = 0; first < data.rows(); first += together) {
+    BlockPlan part = plan;
+    part.first = first;
+    part.count = std::min(together, data.rows() - first);
+    parallel_blocks(part, stop, add_block);
+    if (with_gaps()) missing.add_up(plan.threads, total);
+  }
   for (const auto& thread : threads)
     if (thread) total += in_model_order(model, factored, thread->sums);
   total.count = static_cast<double>(data.rows());
@@ -111,19 +167,24 @@ Statistics FactoredEngine::gather(const Model& model, const FactoredModel& facto
 
 Statistics FactoredEngine::sweep(const Model& model, const std::vector<Index>& order, const Matrix& codes,
                                  Matrix& next) {
+  std::vector<Index> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != fixed_order(model.latents()))
+    throw UsageError("the order of a sweep must name each of the " + std::to_string(model.latents()) + " latents once");
+  const NumericScope scope;
+  return sweep(model, FactoredModel(model, order, with_gaps()), codes, next);
+}
+
+Statistics FactoredEngine::sweep(const Model& model, const FactoredModel& factored, const Matrix& codes, Matrix& next) {
   const NumericScope scope;
   require_fit(model, data_, options_);
   const Index H = model.latents();
-  std::vector<Index> sorted = order;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted != fixed_order(H))
-    throw UsageError("the order of a sweep must name each of the " + std::to_string(H) + " latents once");
   if (codes.size() > 0 && (codes.rows() != H || codes.cols() != data_.rows()))
     throw UsageError("the codes are of " + std::to_string(codes.rows()) + " latents and " +
                      std::to_string(codes.cols()) + " data points, but there are " + std::to_string(H) + " and " +
                      std::to_string(data_.rows()) + "; resume with the data they were learned from");
   next.resize(H, data_.rows());
-  return gather(model, FactoredModel(model, order), data_, codes, &next, {});
+  return gather(model, factored, data_, codes, &next, {});
 }
 
 Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,
@@ -162,15 +223,19 @@ Posterior FactoredEngine::infer(const Model& model, const PosteriorRequest& requ
     block->load(data_, row, rows, Matrix());
     block->converge();
     const Index out = row - first;
-    result.mean.middleRows(out, rows) = block->x().transpose();
-    result.probability.middleRows(out, rows) = block->gamma().transpose();
-    if (request.variance)
-      result.variance.middleRows(out, rows) = (block->second() - block->x().cwiseAbs2()).cwiseMax(0.0).transpose();
+    block->place(block->x(), &FactoredGaps::x, result.mean.middleRows(out, rows));
+    block->place(block->gamma(), &FactoredGaps::gamma, result.probability.middleRows(out, rows));
+    if (request.variance) block->place(block->second(), &FactoredGaps::second, result.variance.middleRows(out, rows));
     const Matrix PY = model.noise.solve(block->Y().transpose());
-    result.log_likelihood.segment(out, rows) =
-        block->bounds().array() + factored.constant -
-        0.5 * block->Y().transpose().cwiseProduct(PY).colwise().sum().transpose().array();
+    const Vector complete = block->bounds().array() + factored.constant -
+                            0.5 * block->Y().transpose().cwiseProduct(PY).colwise().sum().transpose().array();
+    for (Index n = 0; n < complete.size(); ++n) result.log_likelihood[out + block->origin(n)] = complete[n];
+    if (block->gaps() == nullptr) return;
+    const Vector bounds = block->gaps()->bounds();
+    for (Index n = 0; n < bounds.size(); ++n)
+      result.log_likelihood[out + block->origin(complete.size() + n)] = bounds[n];
   });
+  if (request.variance) result.variance = (result.variance - result.mean.cwiseAbs2()).cwiseMax(0.0);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // The factored method on this machine's cores.
 
 #include <gsc/engine.h>
+#include <gsc/missing.h>
 
 #include "inference/factored_block.h"
 #include "inference/kept.h"
@@ -18,8 +19,11 @@ class FactoredEngine final : public Engine {
 
   /// One sweep; see factored_step().
   Statistics sweep(const Model& model, const std::vector<Index>& order, const Matrix& codes, Matrix& next);
+  /// The same with constants of one's own in place of those that follow from the model.
+  Statistics sweep(const Model& model, const FactoredModel& factored, const Matrix& codes, Matrix& next);
 
  private:
+  bool with_gaps() const;
   /// With the latents in the order of the model.
   const FactoredModel& prepared(const Model& model);
   Statistics gather(const Model& model, const FactoredModel& factored, const Data& data, const Matrix& codes,
@@ -29,5 +33,13 @@ class FactoredEngine final : public Engine {
   const InferenceOptions options_;
   Kept<FactoredModel> prepared_;
 };
+
+/// impute() by the factored method. Latents and, where they have a posterior, entries of W are independent, so
+///
+///   mean_d = b_d + m_d' x       variance_d = sum_h ((m_dh^2 + V_dh) <(s_h z_h)^2> - m_dh^2 x_h^2) + sigma_d^2
+///
+/// the last where d is missing.
+Imputed impute_factored(const Model& model, const Data& data, const InferenceOptions& options,
+                        const ImputeOptions& what, Index first, Index count, const StopRequest& stop);
 
 }  // namespace gsc

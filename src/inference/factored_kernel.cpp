@@ -9,8 +9,7 @@
 
 #include <algorithm>
 
-#include "hwy/contrib/math/math-inl.h"
-#include "inference/simd_math-inl.h"
+#include "inference/factored_update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gsc {
@@ -23,42 +22,34 @@ void RunPoints(const FactoredModel& model, const FactoredRun& run, size_t begin,
   using V = hn::Vec<decltype(d)>;
   const auto stride = static_cast<size_t>(run.stride), count = static_cast<size_t>(run.count);
   const auto points = static_cast<size_t>(run.points), first = static_cast<size_t>(run.first);
-  const V zero = hn::Zero(d), one = hn::Set(d, 1.0);
+  const V zero = hn::Zero(d);
   for (size_t i = 0; i < count; ++i) {
     const FactoredLatent& latent = model.factors[first + i];
     const double* gram = model.gram.data() + (first + i) * static_cast<size_t>(model.latents) + first;
     const V tau2 = hn::Set(d, latent.tau2), offset = hn::Set(d, latent.offset), logit = hn::Set(d, latent.logit);
-    const V half_tau2 = hn::Set(d, 0.5 * latent.tau2), own = hn::Set(d, latent.gram);
-    const V half_own = hn::Set(d, 0.5 * latent.gram), unit = hn::Set(d, latent.unit);
+    const V own = hn::Set(d, latent.gram), half_own = hn::Set(d, 0.5 * latent.gram), unit = hn::Set(d, latent.unit);
     V sum_gamma = zero, sum_second = zero;
     for (size_t n = begin; n < end; n += hn::Lanes(d)) {
       double* x = run.x + i * stride + n;
       double* eta = run.eta + i * stride + n;
       const V before = hn::Load(d, x);
       const V e = hn::MulAdd(own, before, hn::Load(d, eta));
-      const V total = hn::Add(e, offset), nu = hn::Mul(tau2, total);
-      const V l = hn::MulAdd(hn::Mul(half_tau2, e), hn::Add(total, offset), logit);
-      const V small = FastExp(d, hn::Neg(hn::Abs(l))), all = hn::Add(one, small);
-      const V gamma = hn::Div(hn::IfThenElse(hn::Ge(l, zero), one, small), all);
-      const V softplus = hn::Add(hn::Max(l, zero), hn::Log(d, all));
-      const V after = hn::Mul(gamma, nu), second = hn::Mul(gamma, hn::MulAdd(nu, nu, tau2));
-      const V delta = hn::Sub(after, before);
-      hn::Store(after, d, x);
+      const auto updated = UpdateFactor(d, e, half_own, tau2, offset, logit);
+      const V delta = hn::Sub(updated.x, before);
+      hn::Store(updated.x, d, x);
       for (size_t j = i + 1; j < count; ++j) {
         double* other = run.eta + j * stride + n;
         hn::Store(hn::NegMulAdd(hn::Set(d, gram[j]), delta, hn::Load(d, other)), d, other);
       }
-      // softplus - x e + 1/2 G x^2
-      const V quadratic = hn::Mul(after, hn::MulSub(half_own, after, e));
-      hn::Store(hn::Add(hn::Load(d, run.local + n), hn::Add(softplus, quadratic)), d, run.local + n);
+      hn::Store(hn::Add(hn::Load(d, run.local + n), updated.local), d, run.local + n);
       if (run.gamma != nullptr) {
-        hn::Store(gamma, d, run.gamma + i * stride + n);
-        hn::Store(second, d, run.second + i * stride + n);
+        hn::Store(updated.gamma, d, run.gamma + i * stride + n);
+        hn::Store(updated.second, d, run.second + i * stride + n);
         hn::Store(hn::Max(hn::Load(d, run.change + n), hn::Mul(unit, hn::Abs(delta))), d, run.change + n);
       } else {
         const auto real = hn::FirstN(d, points - n);
-        sum_gamma = hn::Add(sum_gamma, hn::IfThenElseZero(real, gamma));
-        sum_second = hn::Add(sum_second, hn::IfThenElseZero(real, second));
+        sum_gamma = hn::Add(sum_gamma, hn::IfThenElseZero(real, updated.gamma));
+        sum_second = hn::Add(sum_second, hn::IfThenElseZero(real, updated.second));
       }
     }
     run.sum_gamma[i] += hn::GetLane(hn::SumOfLanes(d, sum_gamma));

@@ -8,6 +8,10 @@ namespace gsc {
 /// Doubles in the widest vector.
 inline constexpr Index kFactoredPadding = 8;
 
+/// Sweeps go on until no code moves by more than this, in standard deviations of a code; and no longer than so.
+inline constexpr double kFactoredStill = 1e-7;
+inline constexpr int kMostFactoredSweeps = 2000;
+
 /// Consecutive latents of a block of data points. Arrays are latents x stride: the points of one latent together, the
 /// stride a multiple of kFactoredPadding.
 struct FactoredRun {

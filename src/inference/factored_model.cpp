@@ -7,7 +7,7 @@
 
 namespace gsc {
 
-FactoredModel::FactoredModel(const Model& model, std::vector<Index> latent_order)
+FactoredModel::FactoredModel(const Model& model, std::vector<Index> latent_order, bool with_gaps)
     : dimensions(model.dimensions()),
       latents(model.latents()),
       order(std::move(latent_order)),
@@ -40,6 +40,7 @@ FactoredModel::FactoredModel(const Model& model, std::vector<Index> latent_order
     factors.push_back(latent);
     constant += std::log1p(-pi);
   }
+  if (with_gaps) gaps = std::make_shared<const FactoredGapModel>(model, order);
 }
 
 }  // namespace gsc

@@ -20,7 +20,10 @@
 
 #include <gsc/inference.h>
 
+#include <memory>
 #include <vector>
+
+#include "inference/factored_gap_model.h"
 
 namespace gsc {
 
@@ -33,16 +36,17 @@ struct FactoredLatent {
 };
 
 struct FactoredModel {
-  /// Throws UsageError for noise or slab with covariances.
-  FactoredModel(const Model& model, std::vector<Index> order);
+  /// Throws UsageError for noise or slab with covariances. `with_gaps`: values may be missing.
+  FactoredModel(const Model& model, std::vector<Index> order, bool with_gaps = false);
 
   Index dimensions, latents;
-  std::vector<Index> order;             ///< position -> latent
-  Vector intercept;                     ///< D, or empty: what is taken from the data to make it y
-  Matrix projection;                    ///< H x D   W'P
-  Matrix gram;                          ///< H x H   G
-  std::vector<FactoredLatent> factors;  ///< H
-  double constant;                      ///< sum_h log(1 - pi_h) - 1/2 (D log 2 pi + log|Sigma|)
+  std::vector<Index> order;                      ///< position -> latent
+  Vector intercept;                              ///< D, or empty: what is taken from the data to make it y
+  Matrix projection;                             ///< H x D   W'P
+  Matrix gram;                                   ///< H x H   G
+  std::vector<FactoredLatent> factors;           ///< H
+  double constant;                               ///< sum_h log(1 - pi_h) - 1/2 (D log 2 pi + log|Sigma|)
+  std::shared_ptr<const FactoredGapModel> gaps;  ///< null unless values may be missing
 };
 
 }  // namespace gsc

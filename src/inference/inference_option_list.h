@@ -22,7 +22,10 @@ enum class OnResume {
 /// Some of the methods, a bit each.
 using MethodSet = unsigned;
 constexpr MethodSet set_of(Method method) { return 1U << static_cast<unsigned>(method); }
-inline constexpr MethodSet kAllMethods = ~0U, kOfFactored = set_of(Method::factored), kOfKsvd = set_of(Method::ksvd);
+inline constexpr MethodSet kAllMethods = ~0U, kOfFactored = set_of(Method::factored), kOfKsvd = set_of(Method::ksvd),
+                           kOfOnline = set_of(Method::online), kOfFeatureSign = set_of(Method::feature_sign);
+inline constexpr MethodSet kOfGibbs = set_of(Method::beta_process),
+                           kOfBetaProcess = kOfGibbs | set_of(Method::beta_variational);
 /// Those of the spike-and-slab model.
 inline constexpr MethodSet kOfSpikeAndSlab = set_of(Method::truncated) | set_of(Method::exact) | kOfFactored;
 
@@ -53,13 +56,27 @@ inline constexpr OptionInfo kLatentsOption{.name = "latents",
 /// Of coding by a dictionary.
 template <class Options, class Visit>
 void for_each_coding_option(Options& options, const Visit& visit) {
+  visit({.name = "coding",
+         .value = "",
+         .help = "the lasso, the smallest codes with an error of --error-gain times the noise, or orthogonal matching "
+                 "pursuit to that error",
+         .methods = kOfOnline},
+        options.coding);
+  visit({.name = "lambda",
+         .value = "L",
+         .help = "of the lasso: the weight of the sum of absolute coefficients; 0: 1.2 / sqrt(D), at most 0.3, of the "
+                 "length of each data point",
+         .smallest = 0,
+         .remedy = "it must be positive, or zero to have it follow from the data",
+         .methods = kOfOnline | kOfFeatureSign},
+        options.lambda);
   visit({.name = "error_gain",
          .value = "C",
          .help = "atoms are added until a data point is explained to C times the noise",
          .smallest = 1e-3,
          .largest = 1e3,
          .remedy = "it must lie between 0.001 and 1000",
-         .methods = kOfKsvd},
+         .methods = kOfKsvd | kOfOnline},
         options.error_gain);
   visit({.name = "atoms_per_point",
          .value = "N",
@@ -67,7 +84,7 @@ void for_each_coding_option(Options& options, const Visit& visit) {
          .smallest = 0,
          .largest = kMaxLatents,
          .remedy = "give how many atoms, or 0",
-         .methods = kOfKsvd},
+         .methods = kOfKsvd | kOfOnline},
         options.atoms_per_point);
 }
 
@@ -78,7 +95,8 @@ void for_each_inference_option(Options& options, const Visit& visit) {
   visit({.name = "method",
          .value = "",
          .help = "the posterior: on the states of the candidates, on all states (up to 20 latents), or with latents "
-                 "independent of each other; or a dictionary: K-SVD"},
+                 "independent of each other; or a dictionary: K-SVD, online, or by feature-sign search; or the Beta "
+                 "process, by sampling or variational Bayes"},
         options.method);
   visit({.name = "candidates",
          .value = "N",
@@ -91,7 +109,8 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .value = "N",
          .help = "most latents active at once",
          .smallest = 0,
-         .largest = kMaxCandidates},
+         .largest = kMaxCandidates,
+         .methods = kAllMethods & ~kOfBetaProcess},
         options.max_active);
   visit({.name = "selection",
          .value = "",
@@ -128,6 +147,14 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .on_resume = OnResume::forget},
         options.device);
   for_each_coding_option(options.coding, visit);
+  visit({.name = "samples",
+         .value = "N",
+         .help = "beta-process: draws of each code that are averaged, after as many that are not",
+         .smallest = 1,
+         .largest = 1e6,
+         .remedy = "it must lie between 1 and a million",
+         .methods = kOfGibbs},
+        options.samples);
 }
 
 /// Throws UsageError if `value` is a number beyond the option's limits.

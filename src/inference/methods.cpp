@@ -25,6 +25,14 @@ Facts facts(Method method) {
       return {"factored", "free_energy", "free energy", false, true, false, false};
     case Method::ksvd:
       return {"ksvd", "squared_error", "squared error", true, false, true, true};
+    case Method::online:
+      return {"online", "lasso_objective", "lasso objective", true, false, true, true};
+    case Method::feature_sign:
+      return {"feature-sign", "lasso_objective", "lasso objective", true, false, true, true};
+    case Method::beta_process:
+      return {"beta-process", "log_joint", "log joint", false, false, false, false};
+    case Method::beta_variational:
+      return {"beta-variational", "bound", "bound", false, false, false, false};
   }
   return {};
 }
@@ -41,5 +49,17 @@ bool point_estimate(Method method) { return facts(method).point_estimate; }
 bool needs_noise_level(Method method) { return facts(method).needs_noise_level; }
 
 std::string_view to_string(AtomUpdate update) { return update == AtomUpdate::exact ? "exact" : "approximate"; }
+
+std::string_view to_string(Coding coding) {
+  switch (coding) {
+    case Coding::lasso:
+      return "lasso";
+    case Coding::bounded:
+      return "bounded";
+    case Coding::omp:
+      return "omp";
+  }
+  return "";
+}
 
 }  // namespace gsc

@@ -1,17 +1,22 @@
 #include "inference/missing_sums.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "inference/gap_model.h"
 #include "math/blas.h"
 
 namespace gsc {
 
-bool has_row_products(Index dimensions, Index latents, const InferenceOptions& options) {
+Index row_products_megabytes(Index dimensions, Index latents) {
   // Learning holds the sums of the last E-step and of this one, and a copy on their way to the other processes.
   constexpr double kCopies = 3;
   const double bytes = 8 * static_cast<double>(dimensions) * static_cast<double>(latents * (latents + 1) / 2);
-  return kCopies * bytes <= static_cast<double>(options.gap_memory) * 1048576;
+  return static_cast<Index>(std::ceil(kCopies * bytes / 1048576));
+}
+
+bool has_row_products(Index dimensions, Index latents, const InferenceOptions& options) {
+  return row_products_megabytes(dimensions, latents) <= options.gap_memory;
 }
 
 void add_optional_shapes(Statistics& statistics, const Model& model, const InferenceOptions& options) {

@@ -19,6 +19,9 @@
 
 namespace gsc {
 
+/// What missing_ZZ takes, with the copies that learning makes.
+Index row_products_megabytes(Index dimensions, Index latents);
+
 /// Whether missing_ZZ fits into options.gap_memory.
 bool has_row_products(Index dimensions, Index latents, const InferenceOptions& options);
 

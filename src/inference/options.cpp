@@ -21,6 +21,9 @@ void InferenceOptions::validate(Index latents) const {
   for_each_inference_option(*this, [&](const OptionInfo& option, const auto& value) {
     if (option.read_by(method)) check_range(option, value);
   });
+  if (method == Method::beta_variational && missing == Missing::nan)
+    throw UsageError(
+        "missing is nan, but method is beta-variational, which needs complete data; use the beta-process method");
   if (!spike_and_slab(method)) {
     if (max_active < 0) throw UsageError("max_active is " + std::to_string(max_active) + "; it must not be negative");
     if (device != "cpu")
@@ -35,8 +38,6 @@ void InferenceOptions::validate(Index latents) const {
                        std::to_string(kMaxExactLatents) + " latents, use the truncated method beyond");
     return;
   }
-  if (method == Method::factored && missing == Missing::nan)
-    throw UsageError("missing is nan, but method is factored, which needs complete data; use the truncated method");
   if (method == Method::factored) return;
   if (candidates < 0 || candidates > latents)
     throw UsageError("candidates is " + std::to_string(candidates) + "; it must lie between 1 and latents (" +

@@ -141,6 +141,13 @@ void start_basis_posterior(const FactoredOptions& options, Model& model, Factore
   state.basis_divergence = 0.5 * (count * (kStartVariance - 1 - std::log(kStartVariance)) + norms);
 }
 
+void settle_basis_divergence(const FactoredOptions& options, const Matrix& S, double log_volumes, Index latents,
+                             FactoredState& state) {
+  state.basis_divergence = divergence(basis_covariance(options, S.rows(), state.length_scale), S, log_volumes, latents);
+  if (options.basis_prior == BasisPrior::gp && options.length_scale == 0)
+    learn_length_scale(options, S, log_volumes, latents, state);
+}
+
 void update_basis_posterior(const FactoredOptions& options, const Statistics& statistics, Model& model,
                             FactoredState& state) {
   const Index D = model.dimensions(), H = model.latents();

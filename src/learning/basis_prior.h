@@ -21,4 +21,9 @@ void start_basis_posterior(const FactoredOptions& options, Model& model, Factore
 void update_basis_posterior(const FactoredOptions& options, const Statistics& statistics, Model& model,
                             FactoredState& state);
 
+/// The divergence of q(W) and, if it is to be learned, the best length scale nearby, where V_h is known by
+/// S = sum_h (V_h + m_h m_h') and the sum of log|V_h| only.
+void settle_basis_divergence(const FactoredOptions& options, const Matrix& S, double log_volumes, Index latents,
+                             FactoredState& state);
+
 }  // namespace gsc

@@ -17,14 +17,18 @@ struct TrainingRows {
   Matrix observed;  ///< N x D, 1 or 0; empty if nothing is missing
 };
 
+/// Where the search for codes begins.
+enum class CodesFrom { nothing, last_iteration };
+
 class DictionaryLearner : public Learner {
  public:
-  DictionaryLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop);
+  DictionaryLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop,
+                    CodesFrom codes_from = CodesFrom::nothing);
   const Model& model() const override { return model_; }
   Evaluation begin(int row) override;
   Evaluation iterate(int row) override;
-  /// All follows from the model.
-  void save(MethodState& state) const override { (void)state; }
+  /// All follows from the model, and where codes begin with those of the iteration before, from these.
+  void save(MethodState& state) const override;
 
   /// What every method of this kind asks of the options.
   static void check(const FitOptions& options);
@@ -43,23 +47,37 @@ class DictionaryLearner : public Learner {
   Random random_of(int row) const;
 
  private:
-  Coded coded_by(const Model& model) const;
-  Evaluation judged(const Rescues& rescues) const;
+  Coded coded_by(const Model& model, const Codes& start) const;
+  /// Describes the codes in the model, too.
+  Evaluation judged(const Rescues& rescues);
 
   const FitOptions& options_;
   Model model_;
   StopRequest stop_;
   TrainingRows rows_;
+  CodesFrom codes_from_;
+  Codes start_;  // from which the search for those of the last row began; empty: from nothing
   Coded coded_;  // by model_
 };
+
+/// The model to start from with atoms of unit norm. Throws UsageError for more atoms than data points.
+Model start_dictionary(const Data& data, const FitOptions& options, Model model);
+/// A generator for what is drawn in this row of the history, whatever was drawn before.
+Random random_of_row(std::uint64_t seed, int row);
 
 /// Columns of unit norm; those without any direction get a random one.
 void normalise_atoms(Matrix& W, Random& random);
 
-/// How many data points use each atom.
-Vector users_of(const Codes& codes);
+/// What codes show of their atoms, added up.
+struct CodeMoments {
+  explicit CodeMoments(Index latents);
+  void add(const Codes& codes);
+  /// pi, mu and slab of the model.
+  void describe(Model& model) const;
 
-/// pi, mu and slab as the codes have them.
-void describe_codes(const Codes& codes, Model& model);
+  double points = 0;
+  Vector users;         ///< data points that use an atom
+  Vector sum, squares;  ///< of its coefficients there
+};
 
 }  // namespace gsc

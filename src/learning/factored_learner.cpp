@@ -85,7 +85,7 @@ Evaluation FactoredLearner::iterate(int row) {
   });
   Rescues rescues;
   model_ = factored_m_step(model_, statistics_, options_.factored, state_, rescues,
-                           options_.intercept == Intercept::learned);
+                           options_.intercept == Intercept::learned, thread_count(options_.inference.threads));
   std::swap(state_.codes, codes_);
   return sweep(row, rescues);
 }

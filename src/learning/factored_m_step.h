@@ -13,6 +13,6 @@ void start_factored(const FactoredOptions& options, Model& model, FactoredState&
 /// The best parameters, q(W) included, given statistics gathered under `model`; one after the other, so that the bound
 /// cannot fall.
 Model factored_m_step(const Model& model, const Statistics& statistics, const FactoredOptions& options,
-                      FactoredState& state, Rescues& rescues, bool learn_intercept = true);
+                      FactoredState& state, Rescues& rescues, bool learn_intercept = true, int threads = 1);
 
 }  // namespace gsc

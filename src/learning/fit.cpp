@@ -50,11 +50,11 @@ class Loop {
 
  private:
   void add_row(const Learner& learner, const Evaluation& judged) {
-    state_.model = learner.model();
+    if (observer_ != nullptr || !judged.noise_variance) state_.model = learner.model();
     IterationReport row;
     row.iteration = state_.history.empty() ? 0 : state_.history.back().iteration + 1;
     row.free_energy = judged.free_energy;
-    row.noise_std = std::sqrt(state_.model.noise.mean_variance());
+    row.noise_std = std::sqrt(judged.noise_variance ? *judged.noise_variance : state_.model.noise.mean_variance());
     row.mean_active = judged.mean_active;
     row.latents_in_use = judged.latents_in_use;
     row.seconds = seconds_since(row_start_);
@@ -119,6 +119,12 @@ void note_unobserved(const DataSummary& summary, Observer* observer) {
                     " stays as it was at the start");
 }
 
+/// Whether codes hang on the noise level; those of a lasso with its lambda do not.
+bool codes_by_noise(const InferenceOptions& options) {
+  return options.method != Method::feature_sign &&
+         !(options.method == Method::online && options.coding.coding == Coding::lasso);
+}
+
 /// The noise level of methods that must be told it: known, else that of the model to start from, else an estimate.
 Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions& options,
                  const std::optional<Model>& start, Observer* observer) {
@@ -133,8 +139,8 @@ Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions&
   }
   if (observer != nullptr && !source.empty())
     observer->on_note("the " + std::string(to_string(options.inference.method)) +
-                      " method must be told the noise level (known_noise); taken is " + number_text(level) + ", " +
-                      source);
+                      " method must be told the noise level (known_noise, --sigma of the program); taken is " +
+                      number_text(level, 4) + ", " + source);
   return Noise::scalar(level * level, data.cols());
 }
 
@@ -197,7 +203,8 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   note_level(summary, options, observer);
   note_unobserved(summary, observer);
   std::optional<Noise> told;
-  if (needs_noise_level(options.inference.method)) told = told_noise(data, summary, options, start, observer);
+  if (needs_noise_level(options.inference.method))
+    told = told_noise(data, summary, options, start, codes_by_noise(options.inference) ? observer : nullptr);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();
   beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);
@@ -246,6 +253,8 @@ std::string_view to_string(BasisPrior prior) {
 }
 
 std::string_view to_string(SweepOrder order) { return order == SweepOrder::random ? "random" : "fixed"; }
+
+std::string_view to_string(UsagePrior prior) { return prior == UsagePrior::program ? "program" : "paper"; }
 
 std::string_view to_string(StopReason reason) {
   switch (reason) {

@@ -48,6 +48,41 @@ void for_each_dictionary_option(Options& options, const Visit& visit) {
          .help = "an atom and its coefficients: the best approximation of what the others leave, or a step towards it",
          .methods = kOfKsvd},
         options.atom_update);
+  visit({.name = "decay",
+         .value = "B",
+         .help = "what is left after each batch of the sums that the dictionary is learned from; 1: all; 0: less of "
+                 "early ones, as its authors have it",
+         .smallest = 0,
+         .largest = 1,
+         .remedy = "it must lie between 0 and 1",
+         .methods = kOfOnline},
+        options.decay);
+}
+
+/// Of the Beta process.
+template <class Options, class Visit>
+void for_each_beta_process_option(Options& options, const Visit& visit) {
+  visit({.name = "usage_prior",
+         .value = "",
+         .help = "how often latents may be on: as in the authors' program, Beta(1, N/8), or paper, Beta(1/H, 1 - 1/H)",
+         .methods = kOfBetaProcess},
+        options.usage_prior);
+  visit({.name = "chains",
+         .value = "N",
+         .help = "sampling: chains side by side; the model is that of the best",
+         .smallest = 1,
+         .largest = 1000,
+         .remedy = "it must lie between 1 and 1000",
+         .methods = kOfGibbs},
+        options.chains);
+  visit({.name = "burn_in",
+         .value = "N",
+         .help = "sampling: sweeps before draws are averaged",
+         .smallest = 0,
+         .largest = std::numeric_limits<int>::max(),
+         .remedy = "it must not be negative",
+         .methods = kOfGibbs},
+        options.burn_in);
 }
 
 /// Calls visit(OptionInfo, field) for each option. Two fields are none: inference.mean_products, which fit() sets, and
@@ -97,11 +132,12 @@ void for_each_option(Options& options, const Visit& visit) {
         options.iterations);
   visit({.name = "batch",
          .value = "N",
-         .help = "stepwise EM: new parameters after every N data points in shuffled order; 0: after all of them",
+         .help = "stepwise EM: new parameters after every N data points in shuffled order; 0: after all of them; "
+                 "online: a dictionary after every N, 0: 512",
          .smallest = 0,
          .largest = 1e15,
          .remedy = "give how many data points a batch has, or 0 for full EM",
-         .methods = kOfSpikeAndSlab},
+         .methods = kOfSpikeAndSlab | kOfOnline},
         options.batch);
   visit({.name = "polish",
          .value = "K",
@@ -125,6 +161,7 @@ void for_each_option(Options& options, const Visit& visit) {
         options.seed);
   for_each_factored_option(options.factored, visit);
   for_each_dictionary_option(options.dictionary, visit);
+  for_each_beta_process_option(options.beta_process, visit);
   visit({.name = "partition",
          .value = "",
          .help = "local, global: cluster data points by their candidates before every E-step, in each process or over "

@@ -11,18 +11,6 @@
 namespace gsc {
 namespace {
 
-/// Below this part of all data points an entry was not observed.
-constexpr double kObserved = 1e-9;
-/// Rows of W whose sums are unpacked together: a cache line of missing_ZZ.
-constexpr Index kRowsTogether = 8;
-
-/// One row of W and b: the sums of the data points that have the entry.
-struct RowSums {
-  Matrix ZZ;  ///< H x H
-  Vector m;   ///< H
-  double N;
-};
-
 /// What is left of row d:  sum over the observed of E[(y - step - W_d s.z)^2]
 double residual(double YY, double y, const Vector& YZ, const Vector& W, double step, const Vector& ZZ_W,
                 const Vector& m, double N) {
@@ -49,44 +37,16 @@ Vector solved_row(const Vector& old, const Vector& YZ, double y, const RowSums& 
   return W;
 }
 
-/// Noise from the residuals of each dimension and how often it was observed.
-Noise noise_of(const Noise& old, const Vector& residuals, const Vector& counts, const Statistics& statistics,
-               Rescues& rescues) {
-  const double floor = std::max(1e-12 * statistics.YY.sum() / counts.sum(), 1e-300);
-  const auto held = [&](double variance) {
-    if (variance >= floor) return variance;
-    ++rescues.floored_noise;
-    return floor;
-  };
-  if (old.type() == NoiseType::scalar) return Noise::scalar(held(residuals.sum() / counts.sum()), old.dimensions());
-  Vector variances = old.values().col(0);
-  for (Index d = 0; d < variances.size(); ++d)
-    if (counts[d] > kObserved * statistics.count) variances[d] = held(residuals[d] / counts[d]);
-  return Noise::diagonal(variances);
-}
-
 void row_by_row(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
                 const MStepOptions& options, const Vector& counts, Model& next, Vector& residuals) {
-  const Index D = model.dimensions(), H = model.latents();
+  const Index D = model.dimensions();
   const bool with_step = model.intercept.size() > 0 && options.learn_intercept;
   const Index groups = (D + kRowsTogether - 1) / kRowsTogether;
 #pragma omp parallel for schedule(dynamic) num_threads(options.threads)
   for (Index group = 0; group < groups; ++group) {
     const FloatingPointScope scope;
     const Index first = group * kRowsTogether, rows = std::min(kRowsTogether, D - first);
-    std::vector<RowSums> sums(static_cast<std::size_t>(rows));
-    for (Index r = 0; r < rows; ++r)
-      sums[static_cast<std::size_t>(r)] = {
-          statistics.ZZ, statistics.m - statistics.missing_m.row(first + r).transpose(), counts[first + r]};
-    for (Index i = 0; i < H; ++i)
-      for (Index j = i; j < H; ++j) {
-        const double* missing = statistics.missing_ZZ.row(pair_row(i, j, H)).data() + first;
-        for (Index r = 0; r < rows; ++r) {
-          Matrix& ZZ = sums[static_cast<std::size_t>(r)].ZZ;
-          ZZ(i, j) -= missing[r];
-          ZZ(j, i) = ZZ(i, j);
-        }
-      }
+    const std::vector<RowSums> sums = row_sums(statistics, counts, first, rows);
     for (Index r = 0; r < rows; ++r) {
       const Index d = first + r;
       const RowSums& of = sums[static_cast<std::size_t>(r)];
@@ -142,6 +102,39 @@ Vector observed_counts(const Statistics& statistics) {
   return (statistics.count - statistics.missing.array()).cwiseMax(0).matrix();
 }
 
+std::vector<RowSums> row_sums(const Statistics& statistics, const Vector& counts, Index first, Index rows) {
+  const Index H = statistics.ZZ.rows();
+  std::vector<RowSums> sums(static_cast<std::size_t>(rows));
+  for (Index r = 0; r < rows; ++r)
+    sums[static_cast<std::size_t>(r)] = {statistics.ZZ, statistics.m - statistics.missing_m.row(first + r).transpose(),
+                                         counts[first + r]};
+  for (Index i = 0; i < H; ++i)
+    for (Index j = i; j < H; ++j) {
+      const double* missing = statistics.missing_ZZ.row(pair_row(i, j, H)).data() + first;
+      for (Index r = 0; r < rows; ++r) {
+        Matrix& ZZ = sums[static_cast<std::size_t>(r)].ZZ;
+        ZZ(i, j) -= missing[r];
+        ZZ(j, i) = ZZ(i, j);
+      }
+    }
+  return sums;
+}
+
+Noise noise_with_gaps(const Noise& old, const Vector& residuals, const Vector& counts, const Statistics& statistics,
+                      Rescues& rescues) {
+  const double floor = std::max(1e-12 * statistics.YY.sum() / counts.sum(), 1e-300);
+  const auto held = [&](double variance) {
+    if (variance >= floor) return variance;
+    ++rescues.floored_noise;
+    return floor;
+  };
+  if (old.type() == NoiseType::scalar) return Noise::scalar(held(residuals.sum() / counts.sum()), old.dimensions());
+  Vector variances = old.values().col(0);
+  for (Index d = 0; d < variances.size(); ++d)
+    if (counts[d] > kObserved * statistics.count) variances[d] = held(residuals[d] / counts[d]);
+  return Noise::diagonal(variances);
+}
+
 void update_with_gaps(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
                       const MStepOptions& options, Model& next, Rescues& rescues) {
   const Vector counts = observed_counts(statistics);
@@ -149,7 +142,7 @@ void update_with_gaps(const Model& model, const Statistics& statistics, const st
   Vector residuals = Vector::Zero(model.dimensions());
   (statistics.missing_ZZ.size() > 0 ? row_by_row : with_latent_values)(model, statistics, used, options, counts, next,
                                                                        residuals);
-  next.noise = noise_of(model.noise, residuals, counts, statistics, rescues);
+  next.noise = noise_with_gaps(model.noise, residuals, counts, statistics, rescues);
 }
 
 }  // namespace gsc

@@ -23,6 +23,24 @@ bool has_gaps(const Statistics& statistics);
 /// The number of data points that have each entry.
 Vector observed_counts(const Statistics& statistics);
 
+/// Below this part of all data points an entry was not observed.
+inline constexpr double kObserved = 1e-9;
+/// Rows of W whose sums are unpacked together: a cache line of missing_ZZ.
+inline constexpr Index kRowsTogether = 8;
+
+/// One row of W and b: the sums of the data points that have the entry.
+struct RowSums {
+  Matrix ZZ;  ///< H x H
+  Vector m;   ///< H
+  double N;
+};
+/// Those of rows first .. first + rows - 1, from missing_ZZ.
+std::vector<RowSums> row_sums(const Statistics& statistics, const Vector& counts, Index first, Index rows);
+
+/// Noise of the old one's type from the residuals of each dimension and how often it was observed, above a floor.
+Noise noise_with_gaps(const Noise& old, const Vector& residuals, const Vector& counts, const Statistics& statistics,
+                      Rescues& rescues);
+
 /// W, intercept and noise of `next`, from what they were in `model`.
 void update_with_gaps(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
                       const MStepOptions& options, Model& next, Rescues& rescues);

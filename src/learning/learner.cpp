@@ -2,9 +2,13 @@
 
 #include <cmath>
 
+#include "learning/beta_process_learner.h"
+#include "learning/beta_variational_learner.h"
 #include "learning/em_learner.h"
 #include "learning/factored_learner.h"
+#include "learning/feature_sign_learner.h"
 #include "learning/ksvd_learner.h"
+#include "learning/online_learner.h"
 
 namespace gsc {
 
@@ -14,6 +18,14 @@ std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, B
       return std::make_unique<FactoredLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::ksvd:
       return std::make_unique<KsvdLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::online:
+      return std::make_unique<OnlineLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::feature_sign:
+      return std::make_unique<FeatureSignLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::beta_process:
+      return std::make_unique<BetaProcessLearner>(share, options, std::move(beginning), std::move(stop));
+    case Method::beta_variational:
+      return std::make_unique<BetaVariationalLearner>(share, options, std::move(beginning), std::move(stop));
     case Method::truncated:
     case Method::exact:
       break;
@@ -27,6 +39,14 @@ void check_method(const FitOptions& options) {
       return FactoredLearner::check(options);
     case Method::ksvd:
       return KsvdLearner::check(options);
+    case Method::online:
+      return OnlineLearner::check(options);
+    case Method::feature_sign:
+      return FeatureSignLearner::check(options);
+    case Method::beta_process:
+      return BetaProcessLearner::check(options);
+    case Method::beta_variational:
+      return BetaVariationalLearner::check(options);
     case Method::truncated:
     case Method::exact:
       return EmLearner::check(options);
@@ -40,9 +60,25 @@ bool Learner::converged(const std::vector<IterationReport>& history, double tole
   return std::abs(last.free_energy - before.free_energy) < tolerance * std::abs(last.free_energy);
 }
 
+ResidentEm* resident_of(Engine& engine, const Share& share, const Model& model, const FitOptions& options) {
+  if (!share.team().alone() || options.sharing.partition != Partition::uniform) return nullptr;
+  return engine.resident(model, {.noise_update = options.noise_update,
+                                 .slab_update = options.slab_update,
+                                 .learn_intercept = options.intercept == Intercept::learned});
+}
+
 Evaluation evaluation(const Statistics& statistics, const Rescues& rescues) {
-  return {statistics.free_energy, statistics.s.sum() / statistics.count, (statistics.s.array() >= 1).count(), rescues,
-          false};
+  return {statistics.free_energy,
+          statistics.s.sum() / statistics.count,
+          (statistics.s.array() >= 1).count(),
+          rescues,
+          false,
+          {}};
+}
+
+Evaluation evaluation(const ResidentRow& row) {
+  return {row.free_energy, row.s.sum() / row.count, (row.s.array() >= 1).count(), row.rescues,
+          false,           row.noise_variance};
 }
 
 }  // namespace gsc

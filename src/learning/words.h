@@ -17,7 +17,9 @@ namespace gsc {
 template <class Enum>
 inline constexpr std::array<Enum, 0> kValues{};
 template <>
-inline constexpr std::array kValues<Method>{Method::truncated, Method::exact, Method::factored, Method::ksvd};
+inline constexpr std::array kValues<Method>{Method::truncated,    Method::exact,           Method::factored,
+                                            Method::ksvd,         Method::online,          Method::feature_sign,
+                                            Method::beta_process, Method::beta_variational};
 template <>
 inline constexpr std::array kValues<Selection>{Selection::singleton, Selection::conditional};
 template <>
@@ -40,6 +42,10 @@ template <>
 inline constexpr std::array kValues<BasisPrior>{BasisPrior::none, BasisPrior::identity, BasisPrior::gp};
 template <>
 inline constexpr std::array kValues<SweepOrder>{SweepOrder::random, SweepOrder::fixed};
+template <>
+inline constexpr std::array kValues<Coding>{Coding::lasso, Coding::bounded, Coding::omp};
+template <>
+inline constexpr std::array kValues<UsagePrior>{UsagePrior::program, UsagePrior::paper};
 template <>
 inline constexpr std::array kValues<AtomUpdate>{AtomUpdate::exact, AtomUpdate::approximate};
 template <>

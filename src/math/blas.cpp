@@ -64,6 +64,17 @@ void add_square(const ConstMatrixBlock& A, MatrixBlock C) {
               A.data(), static_cast<int>(A.outerStride()), 1.0, C.data(), static_cast<int>(C.outerStride()));
 }
 
+void times_vector(const Matrix& A, const double* x, double* out) {
+  cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(A.rows()), static_cast<int>(A.cols()), 1.0, A.data(),
+              static_cast<int>(A.cols()), x, 1, 0.0, out, 1);
+}
+
+void weighted_rows(Index rows, const Matrix& A, const double* weights, double* out) {
+  assert(0 < rows && rows <= A.rows());
+  cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(rows), static_cast<int>(A.cols()), 1.0, A.data(),
+              static_cast<int>(A.cols()), weights, 1, 0.0, out, 1);
+}
+
 bool solve_positive_definite(Matrix& A, Matrix& rows) {
   assert(A.rows() == A.cols() && rows.cols() == A.rows());
   // Row by row, `rows` is the column-major right-hand side of A X' = rows'.

@@ -41,6 +41,10 @@ void product_with_transposed(const ConstMatrixBlock& A, const ConstMatrixBlock& 
 /// C += A A', its upper triangle only
 void add_square(const ConstMatrixBlock& A, MatrixBlock C);
 
+/// out = A x, out = sum of the first `rows` rows of A, weighted: products with one vector.
+void times_vector(const Matrix& A, const double* x, double* out);
+void weighted_rows(Index rows, const Matrix& A, const double* weights, double* out);
+
 /// Turns `rows` into X with X A = rows, A symmetric positive definite; destroys A. False if A is not.
 bool solve_positive_definite(Matrix& A, Matrix& rows);
 

@@ -25,6 +25,7 @@ struct Codec {
   bool alpha = false;
   bool bits16 = false;
   bool real = false;
+  bool bands = false;  ///< four channels and more
   Index largest_side = 1 << 30;
 };
 

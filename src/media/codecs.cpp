@@ -30,7 +30,8 @@ const std::vector<Codec>& codecs() {
        .encode = encode_tiff,
        .alpha = true,
        .bits16 = true,
-       .real = true},
+       .real = true,
+       .bands = true},
       {.name = "WebP",
        .extensions = {".webp"},
        .recognises =

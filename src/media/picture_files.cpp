@@ -66,11 +66,15 @@ void require_finite(const std::string& name, const Picture& picture) {
 void require_fit(const std::string& name, const Picture& picture, const Codec& codec) {
   const auto same_size = [&](const Matrix& m) { return m.rows() == picture.height() && m.cols() == picture.width(); };
   const bool has_alpha = picture.alpha.size() > 0;
-  if (picture.height() == 0 || picture.width() == 0 || (picture.channels.size() != 1 && picture.channels.size() != 3) ||
+  const std::size_t channels = picture.channels.size();
+  if (picture.height() == 0 || picture.width() == 0 || channels == 2 || (channels > 3 && (!codec.bands || has_alpha)) ||
       !std::all_of(picture.channels.begin(), picture.channels.end(), same_size) ||
       (has_alpha && !same_size(picture.alpha)))
-    fail(name, "a picture to be written needs pixels, in 1 or 3 channels of the same size; this one has {} channels",
-         picture.channels.size());
+    fail(
+        name,
+        "a picture to be written needs pixels, in 1 or 3 channels of the same size ({}: or 4 and more, without alpha); "
+        "this one has {} channels",
+        names_of([](const Codec& other) { return other.bands; }), channels);
   if (picture.depth == PixelDepth::real32 && !codec.real)
     fail(name, "{} cannot hold real numbers; write to a format that can ({}), or with 8 or 16 bits", codec.name,
          names_of([](const Codec& other) { return other.real; }));
@@ -136,9 +140,12 @@ std::vector<std::string> picture_extensions() {
   return all;
 }
 
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, NanPixels nan) try {
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, NanPixels nan, Bands bands) try {
   const media::PictureBytes file{bytes, name};
   media::Decoded decoded = codec_of_content(file).decode(file);
+  if (decoded.samples.bands && bands == Bands::refused)
+    fail(name, "has {} values a pixel; grey or RGB, with or without alpha, can be read here (gsc inpaint takes more)",
+         decoded.samples.channels);
   Picture picture = media::to_picture(decoded.samples);
   decoded.samples = {};
   picture.metadata = std::move(decoded.metadata);
@@ -162,13 +169,13 @@ Picture decode_picture(std::span<const std::byte> bytes, const std::string& name
   fail(name, "does not fit into memory; cut it into tiles");
 }
 
-Picture read_picture(const std::filesystem::path& path, NanPixels nan) {
+Picture read_picture(const std::filesystem::path& path, NanPixels nan, Bands bands) {
   std::error_code error;
   const std::string name = path.string();
   if (!std::filesystem::exists(path, error) && !error) fail(name, "there is no such file; is the name spelt right?");
   if (std::filesystem::is_directory(path, error)) fail(name, "is a folder; name a picture in it");
   const MappedFile file(path);
-  return decode_picture(file.bytes(), name, nan);
+  return decode_picture(file.bytes(), name, nan, bands);
 }
 
 void check_writable(const std::filesystem::path& path, const Picture& picture) {
@@ -182,7 +189,7 @@ std::vector<std::byte> encode_picture(const std::filesystem::path& path, const P
   try {
     const media::Samples samples = media::to_samples(picture, !codec.grey);
     PictureMetadata metadata = picture.metadata;
-    if (!media::profile_fits(metadata.icc, samples.channels < 3 ? 1 : 3)) metadata.icc.clear();
+    if (samples.bands || !media::profile_fits(metadata.icc, samples.channels < 3 ? 1 : 3)) metadata.icc.clear();
     return codec.encode(samples, metadata, name);
   } catch (const std::bad_alloc&) {
     fail(name, "there is not enough memory to write a picture of {} x {} pixels", picture.width(), picture.height());

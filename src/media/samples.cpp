@@ -71,7 +71,7 @@ Picture to_picture(const Samples& samples) {
   picture.depth = samples.kind == SampleKind::bits8    ? PixelDepth::bits8
                   : samples.kind == SampleKind::bits16 ? PixelDepth::bits16
                                                        : PixelDepth::real32;
-  const Index colours = samples.channels < 3 ? 1 : 3;
+  const Index colours = samples.bands ? samples.channels : samples.channels < 3 ? 1 : 3;
   for (Index c = 0; c < colours; ++c) picture.channels.push_back(channel_of(samples, c));
   if (samples.channels > colours) picture.alpha = channel_of(samples, colours);
   return picture;
@@ -87,6 +87,7 @@ Samples to_samples(const Picture& picture, bool colour) {
                           : picture.depth == PixelDepth::bits16 ? SampleKind::bits16
                                                                 : SampleKind::real32;
   Samples samples(picture.width(), picture.height(), static_cast<Index>(layers.size()), kind);
+  samples.bands = picture.channels.size() > 3;
   for (Index c = 0; c < samples.channels; ++c) {
     const Matrix& values = *layers[static_cast<std::size_t>(c)];
     if (kind == SampleKind::bits8)

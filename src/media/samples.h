@@ -24,7 +24,8 @@ struct Samples {
   const std::byte* row(Index y) const { return bytes.get() + static_cast<std::size_t>(y) * row_bytes(); }
 
   Index width = 0, height = 0;
-  Index channels = 1;  ///< 1 grey, 2 grey and alpha, 3 red, green, blue, 4 with alpha
+  Index channels = 1;  ///< 1 grey, 2 grey and alpha, 3 red, green, blue, 4 with alpha; or any number of bands
+  bool bands = false;  ///< all channels are alike, none is alpha
   SampleKind kind = SampleKind::bits8;
   std::unique_ptr<std::byte[]> bytes;
 };

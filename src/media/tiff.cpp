@@ -51,8 +51,11 @@ TiffLayout read_layout(const PictureBytes& file, const TiffFile& tiff) {
   layout.real = tiff.tag<std::uint16_t>(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) == SAMPLEFORMAT_IEEEFP;
   layout.photometric = tiff.tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   layout.planes = tiff.tag<std::uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
-  require_plausible_size(file, layout.width, layout.height,
-                         pixels_a_byte(tiff.tag<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE), layout));
+  // Many bands take the room of so many pictures with four values a pixel.
+  TiffLayout picture = layout;
+  picture.samples = std::min(layout.samples, kPictureSamples);
+  require_plausible_size(file, layout.width, std::uint64_t{layout.height} * layout.pictures(),
+                         pixels_a_byte(tiff.tag<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE), picture));
   return layout;
 }
 
@@ -76,6 +79,7 @@ void require_known(const PictureBytes& file, const TiffFile& tiff, const TiffLay
   if (!plain && !converted)
     fail(file.name, "has colours of a kind that cannot be read (TIFF photometric {}); convert it to grey or RGB",
          colours);
+  if (layout.bands()) return;
   if (layout.samples < layout.colours() || layout.samples > layout.colours() + 1 ||
       (colours == PHOTOMETRIC_PALETTE && layout.samples > 1))
     fail(file.name, "has {} values a pixel; grey or RGB, with or without alpha, can be read", layout.samples);
@@ -141,7 +145,7 @@ std::vector<std::byte> encode_tiff(const Samples& samples, const PictureMetadata
   TiffFile file(samples.size() > std::size_t{1} << 31);  // packed badly it may grow
   TIFF* const tiff = file.get();
   if (tiff == nullptr) throw std::bad_alloc();
-  const bool real = samples.kind == SampleKind::real32, colour = samples.channels >= 3;
+  const bool real = samples.kind == SampleKind::real32, colour = samples.channels >= 3 && !samples.bands;
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(samples.width));
   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(samples.height));
   TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, static_cast<std::uint16_t>(samples.channels));
@@ -153,7 +157,10 @@ std::vector<std::byte> encode_tiff(const Samples& samples, const PictureMetadata
   // Real numbers hardly become smaller, and more programs read them as they are.
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, real ? COMPRESSION_NONE : COMPRESSION_LZW);
   if (!real) TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
-  if (samples.channels % 2 == 0) {
+  if (samples.bands) {
+    const std::vector<std::uint16_t> more(static_cast<std::size_t>(samples.channels - 1), EXTRASAMPLE_UNSPECIFIED);
+    TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<std::uint16_t>(more.size()), more.data());
+  } else if (samples.channels % 2 == 0) {
     const std::uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
   }

@@ -109,13 +109,14 @@ Samples read_blocks(const PictureBytes& file, TiffFile& tiff, const TiffLayout& 
   const std::uint32_t block_width = tiled ? tiff.tag<std::uint32_t>(TIFFTAG_TILEWIDTH, 0) : layout.width;
   const std::uint32_t block_height = tiled ? tiff.tag<std::uint32_t>(TIFFTAG_TILELENGTH, 0)
                                            : std::min(tiff.tag<std::uint32_t>(TIFFTAG_ROWSPERSTRIP, 0), layout.height);
-  require_plausible_size(file, block_width, block_height);
+  require_plausible_size(file, block_width, std::uint64_t{block_height} * layout.pictures());
   const unsigned planes = layout.planes ? layout.samples : 1, inside = layout.planes ? 1 : layout.samples;
   const std::uint64_t row_bytes = (std::uint64_t{block_width} * inside * layout.bits + 7) / 8;
   if (row_bytes != (tiled ? TIFFTileRowSize64(handle) : TIFFScanlineSize64(handle)))
     fail_damaged(file, "its header contradicts itself");
 
   Samples samples(layout.width, layout.height, layout.samples, kind_of(layout));
+  samples.bands = layout.bands();
   const auto block = std::make_unique_for_overwrite<std::byte[]>(row_bytes * block_height);
   tiff.forget_words();
   RowCopier copy{layout, samples, 0, inside};

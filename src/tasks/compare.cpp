@@ -92,11 +92,13 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     of_method.method = method;
     of_method.models = 1;
     // On equal terms: what all methods can do.
-    of_method.noise = needs_noise_level(method) ? NoiseSource::measured : NoiseSource::learned;
+    if (spike_and_slab(method)) of_method.noise = NoiseSource::learned;
     of_method.batch = 0;
     of_method.nonlocal = of_method.groups = 0;
     of_method.validate();
     plans.push_back(plan_denoising(noisy, of_method, {.std = noise}).models.front());
+    // Samples before half of the iterations do not count, but nobody knows how many there will be.
+    if (seconds > 0) plans.back().fit.beta_process.burn_in = FitOptions().beta_process.burn_in;
     result.patch = plans.back().patch;
     result.runs.emplace_back().options = plans.back().fit;
   }

@@ -13,6 +13,7 @@
 #include "tasks/held_out.h"
 #include "tasks/inpaint_pilot.h"
 #include "tasks/inpaint_plan.h"
+#include "tasks/model_pilot.h"
 
 namespace gsc {
 namespace {
@@ -77,6 +78,7 @@ class Inpainting {
 
   void begin(const Picture& some) {
     result_.picture = first_guess(some);
+    if (plan_.learned) result_.picture = model_guess(some, *plan_.learned, result_.picture, plan_.threads);
     variance_ = result_.picture;
     for (Matrix& channel : variance_.channels) channel.setZero();
     if (plan_.rounds.empty()) return;

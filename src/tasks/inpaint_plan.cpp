@@ -6,6 +6,7 @@
 #include "math/number_text.h"
 #include "tasks/deep_holes.h"
 #include "tasks/inpaint_pilot.h"
+#include "tasks/model_pilot.h"
 #include "tasks/observed_noise.h"
 
 namespace gsc {
@@ -137,6 +138,9 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.noise_taken = plan.keep && !options.noise ? 0 : plan.noise.std;
   plan.rounds = plan_rounds(damaged, options, preset(options.quality), plan);
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
+  if (options.learned) patch_of_model(*options.learned, damaged);
+  plan.learned = options.learned;
+  plan.threads = options.threads;
   plan.hold_out = options.hold_out;
   plan.seed = options.seed;
   const double missing = static_cast<double>(plan.missing) / static_cast<double>(plan.values);

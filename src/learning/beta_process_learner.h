@@ -1,0 +1,46 @@
+#pragma once
+// Learning by Gibbs sampling (beta_process_gibbs.h): an iteration is a sweep of every chain. Once burn_in sweeps are
+// done the model is the running average of the draws, of the chain with the highest log joint probability on average;
+// before, it is the last draw.
+
+#include "learning/beta_process_gibbs.h"
+#include "learning/chain_averages.h"
+#include "learning/learner.h"
+
+namespace gsc {
+
+class BetaProcessLearner final : public Learner {
+ public:
+  BetaProcessLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop);
+  const Model& model() const override { return model_; }
+  Evaluation begin(int row) override;
+  Evaluation iterate(int row) override;
+  /// Draws go up and down for ever.
+  bool converged(const std::vector<IterationReport>&, double) const override { return false; }
+  void save(MethodState& state) const override;
+
+  static void check(const FitOptions& options);
+
+ private:
+  void restore(const MethodState& state, const Data& data);
+  Evaluation judge();
+
+  const FitOptions& options_;
+  Model model_;
+  StopRequest stop_;
+  std::vector<GibbsChain> chains_;
+  std::vector<ChainAverages> averages_;
+  bool resumed_ = false;
+};
+
+/// What both ways to the posterior of the Beta process refuse.
+void check_beta_process(const FitOptions& options);
+/// Throws UsageError where there are fewer data points than latents.
+void check_enough_data(const Data& data, Index latents);
+/// Parameters to start from: basis functions of unit length, their amplitudes in return as large as the model has them,
+/// every latent rarely on. `data_variance` for a model drawn at random, which knows nothing of the data's scale.
+BetaProcessParameters beta_process_start(const Model& model, std::optional<double> data_variance);
+/// For so many data points and latents.
+BetaProcessPriors beta_process_priors(UsagePrior kind, Index points, Index latents);
+
+}  // namespace gsc

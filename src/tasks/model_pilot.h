@@ -1,0 +1,24 @@
+#pragma once
+// A first guess at the missing values of a picture by a model that was learned elsewhere: all patches, with their gaps,
+// are inferred by it, and overlapping guesses x_i averaged by how certain they are,
+//
+//   x = sum_i x_i / v_i / sum_i 1 / v_i        v_i: posterior variance of the value in patch i
+//
+// A model may be of patches as they are or of patches without their mean (of each channel, here of the plain first
+// guess). That under which the observed values are more likely is taken.
+
+#include <gsc/inpaint.h>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // for the program
+
+/// The side of the patches that the model is of. Throws UsageError unless its dimensions are patch x patch x channels,
+/// of a patch that fits into the picture, or if its noise is full or its method has no posterior.
+Index patch_of_model(const PatchModel& of, const Picture& picture);
+
+#pragma GCC visibility pop
+
+/// `guess`: first_guess() of the picture.
+Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture& guess, int threads);
+
+}  // namespace gsc

@@ -1,0 +1,186 @@
+// Online dictionary learning as a method of fit(): it finds what was planted, with and without gaps, and runs are the
+// same to the bit however they are cut and spread over threads.
+
+#include <gsc/fit.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "effort.h"
+#include "expect_error.h"
+#include "inference/coder.h"
+#include "inference/lasso_coder.h"
+#include "planted_dictionary.h"
+
+namespace gsc::test {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+FitOptions online(Index latents, int iterations) {
+  FitOptions options;
+  options.inference.method = Method::online;
+  options.inference.threads = 2;
+  options.latents = latents;
+  options.iterations = iterations;
+  options.intercept = Intercept::none;
+  options.tolerance = 0;
+  options.batch = 64;
+  return options;
+}
+
+class OnlineCoding : public ::testing::TestWithParam<Coding> {};
+INSTANTIATE_TEST_SUITE_P(Codings, OnlineCoding, ::testing::Values(Coding::lasso, Coding::bounded, Coding::omp),
+                         [](const auto& test) { return std::string(to_string(test.param)); });
+
+TEST_P(OnlineCoding, RecoversAPlantedDictionary) {
+  if (kSanitized) GTEST_SKIP() << "judges results, not code";
+  const Planted made = planted(20, 30, 3000, 2, 0.05, 1);
+  FitOptions options = online(30, 30);
+  options.inference.coding.coding = GetParam();
+  if (GetParam() == Coding::omp) options.inference.coding.atoms_per_point = 2;
+  options.known_noise = 0.05;
+  const FitResult result = fit(MatrixData(made.data), options);
+  EXPECT_GE(recovered(made.atoms, result.model().W), 0.9);
+  EXPECT_LE(result.model().W.colwise().norm().maxCoeff(), 1 + 1e-12);
+  EXPECT_LT(result.last().free_energy, 0.85 * result.state.history.front().free_energy);
+}
+
+TEST_P(OnlineCoding, ResumesToTheSameBitsOnAnyNumberOfThreads) {
+  const Planted made = planted(12, 16, 400, 2, 0.1, 2);
+  FitOptions options = online(16, 4);
+  options.inference.coding.coding = GetParam();
+  options.known_noise = 0.1;
+  const MatrixData data(made.data);
+  const FitResult whole = fit(data, options);
+  for (const int threads : {1, 3}) {
+    options.inference.threads = threads;
+    options.iterations = 2;
+    FitResult first = fit(data, options);
+    options.iterations = 4;
+    const FitResult resumed = resume(data, options, std::move(first.state));
+    EXPECT_TRUE(resumed.model() == whole.model());
+    ASSERT_EQ(resumed.state.history.size(), whole.state.history.size());
+    for (std::size_t t = 0; t < whole.state.history.size(); ++t)
+      EXPECT_EQ(resumed.state.history[t].free_energy, whole.state.history[t].free_energy) << t;
+  }
+}
+
+TEST_P(OnlineCoding, LearnsFromWhatIsThere) {
+  if (kSanitized) GTEST_SKIP() << "judges results, not code";
+  Planted made = planted(20, 24, 4000, 2, 0.05, 3);
+  Random random(7);
+  for (double& value : made.data.reshaped())
+    if (random() % 8 == 0) value = kNaN;
+  FitOptions options = online(24, 40);
+  options.inference.coding.coding = GetParam();
+  if (GetParam() == Coding::omp) options.inference.coding.atoms_per_point = 2;
+  options.inference.missing = Missing::nan;
+  options.known_noise = 0.05;
+  EXPECT_GE(recovered(made.atoms, fit(MatrixData(made.data), options).model().W), 0.8);
+}
+
+/// The lasso of the observed entries, at the lambda that the options or the data point give.
+TEST(OnlineCodes, AreTheLassoOfTheObservedEntries) {
+  Random random(4);
+  Model model;
+  model.W = standard_normal(10, 18, random);
+  model.W.colwise().normalize();
+  model.noise = Noise::scalar(0.01, 10);
+  Matrix X = standard_normal(40, 10, random), observed = Matrix::Ones(40, 10);
+  for (Index n = 0; n < 40; n += 2)
+    for (Index d = 0; d < 10; ++d)
+      if (random() % 3 == 0) X(n, d) = observed(n, d) = 0;
+  for (const double lambda : {0.0, 0.4})
+    for (const LassoSearch search : {LassoSearch::lars, LassoSearch::feature_sign}) {
+      InferenceOptions options;
+      options.method = Method::online;
+      options.coding.lambda = lambda;
+      std::vector<Code> codes(40);
+      lasso_coder(model, options, search)()->code(X, observed, codes);
+      for (Index n = 0; n < 40; ++n) {
+        const Code& code = codes[static_cast<std::size_t>(n)];
+        const double entries = observed.row(n).sum();
+        const double used =
+            lambda > 0 ? lambda : std::min(1.2 / std::sqrt(std::max(entries, 1.0)), 0.3) * X.row(n).norm();
+        Vector a = Vector::Zero(18);
+        for (std::size_t i = 0; i < code.latents.size(); ++i) a[code.latents[i]] = code.values[i];
+        const Vector left = observed.row(n).transpose().cwiseProduct(X.row(n).transpose() - model.W * a);
+        const Vector products = model.W.transpose() * left;
+        for (Index h = 0; h < 18; ++h) {
+          if (a[h] != 0)
+            EXPECT_NEAR(products[h], std::copysign(used, a[h]), 1e-10);
+          else
+            EXPECT_LE(std::abs(products[h]), used + 1e-10);
+        }
+        EXPECT_NEAR(code.squared_error, left.squaredNorm(), 1e-10);
+        EXPECT_NEAR(code.penalty, used * a.lpNorm<1>(), 1e-10);
+      }
+    }
+}
+
+TEST(Online, StopsWhenPassesBringNothingMore) {
+  const Planted made = planted(10, 8, 500, 1, 0.05, 5);
+  FitOptions options = online(8, 500);
+  options.tolerance = 1e-3;
+  const FitResult result = fit(MatrixData(made.data), options);
+  EXPECT_EQ(result.reason, StopReason::converged);
+  EXPECT_LT(result.last().iteration, 500);
+  EXPECT_TRUE(result.last().estimated);
+}
+
+TEST(Online, StopsAtACompleteRowWhenAsked) {
+  struct StopSoon final : Observer {
+    void on_iteration(const FitState& state) override { rows = state.history.size(); }
+    bool stop_requested() override { return rows >= 3 && ++asked > 5; }
+    std::size_t rows = 0;
+    int asked = 0;
+  } observer;
+  const Planted made = planted(10, 8, 2000, 1, 0.05, 6);
+  FitOptions options = online(8, 3);
+  const MatrixData data(made.data);
+  FitResult stopped = fit(data, online(8, 100), &observer);
+  EXPECT_EQ(stopped.reason, StopReason::interrupted);
+  EXPECT_EQ(stopped.state.history.size(), observer.rows);
+  const FitResult resumed = resume(data, options, std::move(stopped.state));
+  EXPECT_TRUE(resumed.model() == fit(data, options).model());
+}
+
+TEST(Online, RefusesWhatItCannotDo) {
+  const Planted made = planted(10, 8, 200, 1, 0.05, 6);
+  const MatrixData data(made.data);
+  const auto refused = [&](auto change, Parts parts) {
+    FitOptions options = online(8, 2);
+    change(options);
+    expect_error<UsageError>([&] { fit(data, options); }, parts);
+  };
+  refused([](FitOptions& o) { o.inference.coding.lambda = 1e6; }, {"lambda is", "every code is zero", "choose less"});
+  refused([](FitOptions& o) { o.inference.coding.lambda = -1; }, {"lambda is -1"});
+  refused([](FitOptions& o) { o.dictionary.decay = 1.5; }, {"decay is 1.5"});
+  refused([](FitOptions& o) { o.latents = 500; }, {"latents is 500", "200"});
+  refused([](FitOptions& o) { o.dictionary.atom_update = AtomUpdate::approximate; }, {"atom_update", "ksvd"});
+  refused(
+      [](FitOptions& o) {
+        o.inference.coding.coding = Coding::omp;
+        o.inference.coding.lambda = 1;
+      },
+      {"lambda", "coding is omp"});
+}
+
+/// The largest useful value that the message names is one: just below it something is coded.
+TEST(Online, NamesTheLargestUsefulLambda) {
+  const Planted made = planted(6, 5, 50, 1, 0.05, 8);
+  const MatrixData data(made.data);
+  FitOptions options = online(5, 0);
+  const Model start = fit(data, options).model();
+  const double largest = (made.data * start.W).cwiseAbs().maxCoeff();
+  options.batch = 50;
+  options.inference.coding.lambda = largest * 0.999;
+  EXPECT_GT(fit(data, options).last().mean_active, 0);
+  options.inference.coding.lambda = largest * 1.001;
+  expect_error<UsageError>([&] { fit(data, options); }, {"every code is zero"});
+}
+
+}  // namespace
+}  // namespace gsc::test
