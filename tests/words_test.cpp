@@ -10,7 +10,7 @@ namespace {
 template <class Enum>
 class Words : public testing::Test {};
 using Enumerations = testing::Types<Method, Selection, Precision, NoiseType, SlabType, Init, Coefficients, Update,
-                                    BasisPrior, SweepOrder, Partition>;
+                                    BasisPrior, SweepOrder, AtomUpdate, Coding, Partition>;
 TYPED_TEST_SUITE(Words, Enumerations);
 
 TYPED_TEST(Words, EveryOneComesBack) {
@@ -35,7 +35,7 @@ TYPED_TEST(Words, AnUnknownOneIsAnError) {
   }
 }
 
-TEST(WordsOf, Methods) { EXPECT_EQ(all_words<Method>(), "truncated, exact, factored"); }
+TEST(WordsOf, Methods) { EXPECT_EQ(all_words<Method>(), "truncated, exact, factored, ksvd, online, feature-sign"); }
 
 }  // namespace
 }  // namespace gsc

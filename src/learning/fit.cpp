@@ -139,8 +139,8 @@ Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions&
   }
   if (observer != nullptr && !source.empty())
     observer->on_note("the " + std::string(to_string(options.inference.method)) +
-                      " method must be told the noise level (known_noise); taken is " + number_text(level) + ", " +
-                      source);
+                      " method must be told the noise level (known_noise, --sigma of the program); taken is " +
+                      number_text(level, 4) + ", " + source);
   return Noise::scalar(level * level, data.cols());
 }
 

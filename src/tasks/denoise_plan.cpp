@@ -124,7 +124,29 @@ void set_truncation(const DenoiseOptions& options, const Preset& usual, FitOptio
   fit.inference.max_active = options.max_active.value_or(std::min(usual.max_active, fit.inference.candidates));
 }
 
-bool stepwise_by_default(const DenoiseOptions& options) { return options.method != Method::factored; }
+bool stepwise_by_default(const DenoiseOptions& options) {
+  return options.method == Method::truncated || options.method == Method::exact;
+}
+
+/// What Elad and Aharon (2006) choose for K-SVD, and other dictionaries take over.
+constexpr Index kDictionaryPatch = 8, kDictionaryAtoms = 256;
+/// Feature-sign search: of the noise, the best of 2, 2.5 and 3 on House at sigma 15, 25 and 50.
+constexpr double kLambdaPerNoise = 2.5;
+constexpr Index kOnlineBatch = 512;
+
+struct DictionaryProtocol {
+  Index train_patches;
+  int iterations;  ///< online: passes
+};
+
+DictionaryProtocol protocol(Method method) {
+  if (method == Method::online) return {.train_patches = 65000, .iterations = 2};
+  if (method == Method::feature_sign) return {.train_patches = 20000, .iterations = 20};
+  return {.train_patches = 65000, .iterations = 10};
+}
+
+/// The noisy picture weighs peak / (this noise) patches: their 30 / sigma for pixels of 0 to 255.
+constexpr double kPatchesPerNoise = 0.034 * 255;
 
 /// Rough seconds, for the plan and for progress: what is measured on a core of 2020 (docs/denoise.md).
 void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
@@ -146,13 +168,53 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
   plan.inferring_seconds = all * (patch + 5e-8 * D + plan.nonlocal_rounds * (2 * patch + 5e-8 * D)) / threads;
 }
 
+/// The published protocol, where the options leave it open.
+void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, Index available,
+                     ModelPlan& plan) {
+  const auto channels = static_cast<Index>(noisy.channels.size());
+  plan.weights = PatchWeights::equal;
+  plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, kDictionaryAtoms));
+  plan.fit.iterations = options.iterations.value_or(protocol(options.method).iterations);
+  plan.fit.tolerance = 0;
+  plan.fit.inference.method = options.method;
+  plan.fit.inference.max_active = options.max_active.value_or(0);
+  plan.fit.inference.threads = options.threads;
+  plan.fit.inference.device = options.device;
+  plan.fit.inference.coding = options.coding;
+  plan.fit.dictionary = options.dictionary;
+  plan.fit.intercept = Intercept::none;
+  plan.fit.sharing = options.sharing;
+  plan.fit.factored.shape = {plan.patch, plan.patch, channels};
+  if (options.init) plan.fit.init = *options.init;
+  plan.cosines = !options.init && channels == 1;
+  plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
+  plan.noisy_weight = noisy.peak() / (kPatchesPerNoise * plan.fit.known_noise);
+  CodingOptions& coding = plan.fit.inference.coding;
+  if (options.method == Method::online) {
+    plan.fit.batch = options.batch.value_or(0) > 0 ? *options.batch : kOnlineBatch;
+    if (coding.coding == Coding::lasso && coding.lambda == 0) coding.coding = Coding::bounded;
+  }
+  if (options.method == Method::feature_sign && coding.lambda == 0)
+    coding.lambda = kLambdaPerNoise * plan.fit.known_noise;
+  if (options.nonlocal.value_or(0) > 0)
+    throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
+                     ", but priors of their own for patches need the truncated method");
+  plan.fit.validate();
+  const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
+  const double patch = 3e-6 + 4e-10 * D * H, threads = thread_count(options.threads);
+  plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * patch / threads;
+  plan.inferring_seconds = static_cast<double>(noisy.height() * noisy.width()) /
+                           static_cast<double>(plan.stride * plan.stride) * patch / threads;
+}
+
 ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
                      const NoiseLevel& noise) {
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   const double noise_share = noise.std / noisy.peak();
+  const bool of_dictionary = point_estimate(options.method);
   ModelPlan plan;
-  plan.patch =
-      options.patch.value_or(std::clamp(usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
+  plan.patch = options.patch.value_or(std::clamp(
+      of_dictionary ? kDictionaryPatch : usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
   const Index positions = (noisy.height() - plan.patch + 1) * (noisy.width() - plan.patch + 1);
   if (plan.patch > smaller_side || positions < 2)
     throw UsageError("patch is " + std::to_string(plan.patch) + ", but the picture has only " + size_text(noisy) +
@@ -163,10 +225,15 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
                      std::to_string(plan.patch) + " x " + std::to_string(plan.patch) +
                      " pixels, so some of the picture would be left out; choose a smaller stride");
   plan.patch_mean = options.patch_mean.value_or(member.mean);
-  plan.train_patches = options.train_patches.value_or(usual.train_patches);
+  plan.train_patches =
+      options.train_patches.value_or(of_dictionary ? protocol(options.method).train_patches : usual.train_patches);
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
   plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
   const Index available = std::min(plan.train_patches, positions);
+  if (point_estimate(options.method)) {
+    plan_dictionary(noisy, options, noise, available, plan);
+    return plan;
+  }
   // Few data points cannot teach many basis functions.
   plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, usual.latents));
   set_truncation(options, usual, plan.fit);
@@ -208,7 +275,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
   const double noise_share = plan.noise.std / noisy.peak();
-  plan.group_rounds = options.groups.value_or(usual.group_rounds);
+  plan.group_rounds = options.groups.value_or(point_estimate(options.method) ? 0 : usual.group_rounds);
   plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
   plan.groups.step = usual.group_step;
   plan.groups.reach = usual.group_reach;
@@ -243,15 +310,17 @@ double DenoisePlan::seconds() const {
 DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
   check(noisy);
   const Preset usual = preset(options.quality);
+  const int usual_models = point_estimate(options.method) ? 1 : usual.models;
   DenoisePlan plan;
   plan.noise = noise;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual.models)); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual_models)); ++i) {
     plan.models.push_back(plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise));
     plan.models.back().fit.seed = options.seed + i;
   }
   plan_groups(noisy, options, usual, plan);
   const bool strong = noise.std > kMediumNoise * noisy.peak();
-  if (usual.coarse_share > 0 && strong && std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
+  if (usual.coarse_share > 0 && strong && !point_estimate(options.method) &&
+      std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
     NoiseLevel half = noise;
     half.std /= 2;
     plan.coarse.push_back(plan_denoising(halved(noisy), options, half));
@@ -264,7 +333,8 @@ std::string plan_text(const DenoisePlan& plan) {
   const auto square = [](Index side) { return std::to_string(side) + " x " + std::to_string(side); };
   std::string text;
   for (const ModelPlan& model : plan.models) {
-    text += (text.empty() ? "" : ", ") + square(model.patch) + " (" + std::to_string(model.fit.latents) + " latents, " +
+    text += (text.empty() ? "" : ", ") + square(model.patch) + " (" + std::to_string(model.fit.latents) +
+            (point_estimate(model.fit.inference.method) ? " atoms, " : " latents, ") +
             std::to_string(model.fit.iterations) + (model.fit.batch > 0 ? " pass" : " iteration") +
             (model.fit.iterations == 1 ? ""
              : model.fit.batch > 0     ? "es"

@@ -16,6 +16,8 @@ struct ModelPlan {
   PatchMean patch_mean = PatchMean::remove;
   PatchWeights weights = PatchWeights::certainty;
   double smoothing = 0;        ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
+  bool cosines = false;        ///< the start is an overcomplete set of cosines (cosine_atoms.h)
+  double noisy_weight = 0;     ///< of the noisy picture in the average, where a patch has weight 1; of codes only
   double weight_floor = 4;     ///< in units of the noise of a patch's mean: how far certainty may favour a patch
   double inference_noise = 0;  ///< standard deviation that inference takes; 0: that of the model
   int nonlocal_rounds = 0;     ///< with priors of their own for patches, from so many like them, so far away
