@@ -232,7 +232,7 @@ Rows make_table() {
       listed("intercept", kFit | kSeparate | kCompare, kModel),
       listed("noise", kFit | kSeparate | kCompare, kModel),
       listed("slab", kFit | kSeparate | kCompare, kModel),
-      listed("known-noise", kFit, kModel).left_out("learned; ksvd: estimated"),
+      listed("known-noise", kFit, kModel).left_out("learned; dictionaries: estimated"),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
       row("init", "random|fastica|MIXING", kSeparate, kModel,
@@ -294,7 +294,8 @@ Rows make_table() {
       listed("iterations", kSeparate, kLearning).says("most iterations of each start").left_out("350; fastica: 1000"),
       listed("batch", kFit, kLearning),
       listed("polish", kFit, kLearning),
-      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("4096; factored, ksvd: 0"),
+      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch)
+          .left_out("4096; online: 512; factored, ksvd, feature-sign: 0"),
       listed("polish", kDenoise, kLearning, denoise, chosen, &O::polish),
       listed("tolerance", kFit | kCompare, kLearning),
       listed("tolerance", kSeparate, kLearning)
@@ -325,10 +326,18 @@ Rows make_table() {
       listed("error-gain", both, kDictionary).as_learned(),
       listed("atoms-per-point", both, kDictionary).as_learned(),
       listed("atom-update", kFit, kDictionary),
+      listed("decay", kFit, kDictionary),
       listed("error-gain", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::error_gain),
       listed("atoms-per-point", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::atoms_per_point),
       listed("atom-update", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::atom_update),
-      listed("decay", kFit, kDictionary),
+      listed("coding", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::coding)
+          .says(
+              "what online learns by: the smallest codes with an error of --error-gain times the noise, the lasso with "
+              "--lambda, or orthogonal matching pursuit, by which patches are coded in the end")
+          .left_out("bounded; lasso with --lambda"),
+      listed("lambda", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::lambda)
+          .left_out("feature-sign: 2.5 times the noise"),
+      listed("decay", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::decay),
 
       listed("samples", both, kBeta).as_learned(),
       listed("usage-prior", kFit, kBeta),
@@ -339,7 +348,7 @@ Rows make_table() {
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,
           &O::quality),
       row("patch", "P", kDenoise | kCompare, kPictures, "patches of P x P pixels", denoise, chosen, &O::patch)
-          .left_out("8, or 10 where noise is strong; further models differ; ksvd: 8"),
+          .left_out("8, or 10 where noise is strong; further models differ; dictionaries: 8"),
       row("stride", "N", kDenoise | kCompare, kPictures, "pixels from one patch to the next, in the final averaging",
           denoise, chosen, &O::stride)
           .left_out("1"),
@@ -356,8 +365,8 @@ Rows make_table() {
           denoise, chosen, &O::train_patches)
           .left_out("by --quality"),
       row("sigma", "S", kDenoise, kPictures,
-          "standard deviation of the noise in units of the pixels, if it is known; ksvd must be told", denoise, chosen,
-          &O::sigma)
+          "standard deviation of the noise in units of the pixels, if it is known; dictionaries must be told", denoise,
+          chosen, &O::sigma)
           .left_out("measured"),
       row("noise-level", "", kDenoise, kPictures,
           "how strong the noise is: measured in the smooth parts of the picture, or learned with the model (the paper)",

@@ -142,7 +142,8 @@ TEST_F(DictionaryCli, OptionsOfOthersAreRefusedByName) {
   refused(fit({"--basis-prior", "gp"}), {"basis-prior is for the factored method", "method is ksvd"});
   refused(fit({"--slab", "diagonal"}), {"slab is for the truncated, exact, factored methods", "ksvd"});
   refused(fit({"--batch", "10"}), {"batch", "ksvd"});
-  refused({"fit", "x.npy", "-o", "m.h5", "--error-gain", "1.2"}, {"error-gain is for the ksvd method", "truncated"});
+  refused({"fit", "x.npy", "-o", "m.h5", "--error-gain", "1.2"},
+          {"error-gain is for the ksvd, online methods", "truncated"});
   refused(fit({"--sigma", "0"}), {"sigma is 0"});
   refused(fit({"--sigma", "-3"}), {"-3"});
   refused(fit({"--latents", "401"}), {"latents is 401", "400 data points"});
@@ -181,7 +182,7 @@ TEST_F(DictionaryCli, DenoisesAsPublished) {
   refused(with({"--nonlocal", "1"}), {"nonlocal is 1"});
   refused(with({"--candidates", "5"}), {"candidates is for"});
   refused(with({"--noise-level", "learned"}), {"noise level is learned", "ksvd"});
-  refused({"denoise", "clean.png", "-o", "o.png", "--error-gain", "1"}, {"error-gain is for the ksvd method"});
+  refused({"denoise", "clean.png", "-o", "o.png", "--error-gain", "1"}, {"error-gain is for the ksvd, online methods"});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "distributed/thread_team.h"
 #include "effort.h"
 #include "expect_error.h"
 #include "planted_dictionary.h"
@@ -78,6 +79,11 @@ TEST(FeatureSignLearning, RefusesWhatItCannotDo) {
   refused([](FitOptions& o) { o.inference.coding.coding = Coding::omp; }, {"coding is omp", "online"});
   refused([](FitOptions& o) { o.dictionary.decay = 0.5; }, {"decay is 0.5", "online"});
   refused([](FitOptions& o) { o.batch = 100; }, {"batch is 100"});
+  run_ranks(2, 1, [&](Team& team) {
+    FitOptions options = feature_sign(8, 2);
+    options.sharing.team = &team;
+    expect_error<UsageError>([&] { fit(MatrixData(made.data), options); }, {"method is feature-sign", "one process"});
+  });
 }
 
 TEST(FeatureSignLearning, RefusesDamagedCodesOfACheckpoint) {

@@ -12,14 +12,12 @@
 namespace gsc::test {
 namespace {
 
-constexpr LassoKind kKinds[] = {LassoKind::random, LassoKind::copies, LassoKind::thirds, LassoKind::alike};
-
 TEST(FeatureSign, SatisfiesBothOptimalityConditionsOnTenThousandProblems) {
   Random random(1);
   const int problems = kSanitized ? 400 : 10000;
   for (int trial = 0; trial < problems; ++trial) {
     const Index H = 1 + static_cast<Index>(random() % 40), D = 1 + static_cast<Index>(random() % 20);
-    const LassoProblem problem = lasso_problem(kKinds[trial % 4], H, D, random);
+    const LassoProblem problem = lasso_problem(kLassoKinds[trial % 4], H, D, random);
     if (problem.lambda == 0) continue;
     FeatureSign search(H);
     search.solve(WholeGram(problem.gram), problem.correlations.data(), problem.lambda);
@@ -33,7 +31,7 @@ TEST(FeatureSign, EndsAtTheSolutionFromAnyStart) {
   double from_zero = 0, from_near = 0;
   for (int trial = 0; trial < (kSanitized ? 100 : 2000); ++trial) {
     const Index H = 2 + static_cast<Index>(random() % 40), D = 1 + static_cast<Index>(random() % 20);
-    const LassoProblem problem = lasso_problem(kKinds[trial % 4], H, D, random);
+    const LassoProblem problem = lasso_problem(kLassoKinds[trial % 4], H, D, random);
     if (problem.lambda == 0) continue;
     FeatureSign search(H);
     search.solve(WholeGram(problem.gram), problem.correlations.data(), problem.lambda);

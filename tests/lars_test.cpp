@@ -12,8 +12,6 @@
 namespace gsc::test {
 namespace {
 
-constexpr LassoKind kKinds[] = {LassoKind::random, LassoKind::copies, LassoKind::thirds, LassoKind::alike};
-
 /// One coefficient after the other, the best given the others, until none moves.
 Vector coordinate_descent(const LassoProblem& problem) {
   Vector a = Vector::Zero(problem.gram.rows());
@@ -46,7 +44,7 @@ TEST(Lars, IsTheLassoOfCoordinateDescent) {
 
 TEST(Lars, SatisfiesTheOptimalityConditionsEvenWhereAtomsTie) {
   Random random(2);
-  for (const LassoKind kind : kKinds)
+  for (const LassoKind kind : kLassoKinds)
     for (int trial = 0; trial < (kSanitized ? 50 : 1000); ++trial) {
       const Index H = 1 + static_cast<Index>(random() % 40), D = 1 + static_cast<Index>(random() % 20);
       const LassoProblem problem = lasso_problem(kind, H, D, random);
@@ -65,7 +63,7 @@ TEST(Lars, SatisfiesTheOptimalityConditionsEvenWhereAtomsTie) {
 
 TEST(Lars, EndsAtTheErrorAskedFor) {
   Random random(3);
-  for (const LassoKind kind : kKinds)
+  for (const LassoKind kind : kLassoKinds)
     for (int trial = 0; trial < (kSanitized ? 20 : 200); ++trial) {
       const Index H = 20, D = 12;
       LassoProblem problem = lasso_problem(kind, H, D, random);

@@ -15,6 +15,7 @@ namespace gsc::test {
 /// are small integers, so that correlations tie and atoms are combinations of others. alike: all atoms lie close
 /// together.
 enum class LassoKind { random, copies, thirds, alike };
+inline constexpr LassoKind kLassoKinds[] = {LassoKind::random, LassoKind::copies, LassoKind::thirds, LassoKind::alike};
 
 struct LassoProblem {
   Matrix atoms;  // H x D

@@ -27,7 +27,7 @@ Batches batches(Index N, Index D, Index H, Random& random) {
   return made;
 }
 
-Matrix random_atoms(Index H, Index D, Random& random) {
+Matrix unit_rows(Index H, Index D, Random& random) {
   std::normal_distribution<double> normal;
   Matrix atoms(H, D);
   for (double& value : atoms.reshaped()) value = normal(random);
@@ -40,7 +40,7 @@ TEST(OnlineDictionary, SumsAreThoseOfAllBatches) {
   const Index N = 60, D = 7, H = 9, batch = 20;
   const Batches all = batches(N, D, H, random);
   const Matrix a = all.codes;
-  OnlineDictionary kept(random_atoms(H, D, random)), forgetting(random_atoms(H, D, random));
+  OnlineDictionary kept(unit_rows(H, D, random)), forgetting(unit_rows(H, D, random));
   for (Index first = 0; first < N; first += batch) {
     kept.add(all.X.middleRows(first, batch), all.codes.middleCols(first, batch), 1);
     forgetting.add(all.X.middleRows(first, batch), all.codes.middleCols(first, batch), 0.5);
@@ -69,7 +69,7 @@ TEST(OnlineDictionary, UpdateNeverRaisesTheSurrogateAndEndsAtItsMinimum) {
   for (int trial = 0; trial < 20; ++trial) {
     const Index D = 3 + trial % 9, H = 2 + trial % 13;
     const Batches all = batches(80, D, H, random);
-    OnlineDictionary dictionary(random_atoms(H, D, random));
+    OnlineDictionary dictionary(unit_rows(H, D, random));
     dictionary.add(all.X, all.codes, 1);
     double before = dictionary.surrogate();
     for (int pass = 0; pass < 3000; ++pass) {
@@ -96,7 +96,7 @@ TEST(OnlineDictionary, FindsDeadAtomsAndCopiesAndReplacesThem) {
   const NumericScope scope;
   Random random(3);
   const Index D = 6, H = 5;
-  Matrix atoms = random_atoms(H, D, random);
+  Matrix atoms = unit_rows(H, D, random);
   atoms.row(3) = -0.999 * atoms.row(1) + 0.001 * atoms.row(0);
   OnlineDictionary dictionary(atoms);
   Matrix a = Matrix::Zero(H, 10);

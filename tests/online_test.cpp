@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "distributed/thread_team.h"
 #include "effort.h"
 #include "expect_error.h"
 #include "inference/coder.h"
@@ -15,8 +16,6 @@
 
 namespace gsc::test {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 FitOptions online(Index latents, int iterations) {
   FitOptions options;
@@ -72,7 +71,7 @@ TEST_P(OnlineCoding, LearnsFromWhatIsThere) {
   Planted made = planted(20, 24, 4000, 2, 0.05, 3);
   Random random(7);
   for (double& value : made.data.reshaped())
-    if (random() % 8 == 0) value = kNaN;
+    if (random() % 8 == 0) value = std::numeric_limits<double>::quiet_NaN();
   FitOptions options = online(24, 40);
   options.inference.coding.coding = GetParam();
   if (GetParam() == Coding::omp) options.inference.coding.atoms_per_point = 2;
@@ -166,6 +165,11 @@ TEST(Online, RefusesWhatItCannotDo) {
         o.inference.coding.lambda = 1;
       },
       {"lambda", "coding is omp"});
+  run_ranks(2, 1, [&](Team& team) {
+    FitOptions options = online(8, 2);
+    options.sharing.team = &team;
+    expect_error<UsageError>([&] { fit(data, options); }, {"method is online", "one process"});
+  });
 }
 
 /// The largest useful value that the message names is one: just below it something is coded.

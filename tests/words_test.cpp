@@ -10,7 +10,7 @@ namespace {
 template <class Enum>
 class Words : public testing::Test {};
 using Enumerations = testing::Types<Method, Selection, Precision, NoiseType, SlabType, Init, Coefficients, Update,
-                                    BasisPrior, SweepOrder, Partition>;
+                                    BasisPrior, SweepOrder, AtomUpdate, Coding, Partition>;
 TYPED_TEST_SUITE(Words, Enumerations);
 
 TYPED_TEST(Words, EveryOneComesBack) {

@@ -33,7 +33,7 @@ void check_dictionary(const DenoiseOptions& options) {
   };
   if (options.candidates)
     refuse("candidates is " + std::to_string(*options.candidates), "which has none; leave it out");
-  if (options.batch.value_or(0) > 0)
+  if (options.batch.value_or(0) > 0 && options.method != Method::online)
     refuse("batch is " + std::to_string(*options.batch), "which learns from all patches at a time; leave it out");
   if (options.noise == NoiseSource::learned)
     refuse("the noise level is learned", "which must be told it; leave it out");

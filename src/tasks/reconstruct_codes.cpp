@@ -16,7 +16,8 @@ Reconstruction reconstruct_from_codes(const Picture& noisy, const Model& model, 
                                       const std::function<bool(double)>& go_on) {
   const PatchData data(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride),
                        plan.remove_mean());
-  const InferenceOptions& options = plan.fit.inference;
+  InferenceOptions options = plan.fit.inference;
+  if (options.method == Method::online) options.coding.coding = Coding::omp;
   const CoderMaker coder = make_coder(model, options);
   const CentredRows rows = centred_rows(data, model, options.missing);
   const Matrix atoms = model.W.transpose();

@@ -1,0 +1,102 @@
+// --method online and feature-sign in fit, infer and denoise, as a user meets them.
+
+#include <gsc/files.h>
+#include <gsc/picture_files.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "run_program.h"
+
+namespace gsc::test {
+namespace {
+
+class LassoCli : public ::testing::TestWithParam<std::string> {
+ protected:
+  using Words = std::vector<std::string>;
+
+  LassoCli() { done({"sample", "--generator", "bars", "--latents", "10", "-n", "400", "-o", "x.npy", "--quiet"}); }
+
+  ProgramResult done(const Words& words) const {
+    ProgramResult result = run_program(folder_.path(), words);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  void refused(const Words& words, const Words& parts) const {
+    const ProgramResult result = run_program(folder_.path(), words);
+    EXPECT_EQ(result.code, 2) << result.err;
+    for (const std::string& part : parts)
+      EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
+  }
+  Words with_method(Words words, const Words& more) const {
+    words.insert(words.end(), {"--method", GetParam()});
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  Words fit(const std::string& output, const Words& more) const {
+    return with_method({"fit", "x.npy", "-o", output, "--latents", "12", "--quiet"}, more);
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(path(name))); }
+
+  TempFolder folder_;
+};
+INSTANTIATE_TEST_SUITE_P(Methods, LassoCli, ::testing::Values("online", "feature-sign"),
+                         [](const auto& test) { return test.param == "online" ? "Online" : "FeatureSign"; });
+
+TEST_P(LassoCli, LearnsGoesOnAndCodes) {
+  done(fit("whole.h5", {"--iterations", "4", "--lambda", "3", "--metrics", "m.json"}));
+  EXPECT_TRUE(json("m.json").contains("lasso_objective"));
+  EXPECT_FALSE(json("m.json").contains("free_energy"));
+  EXPECT_NE(read_file(path("whole.h5")).find("gsc model: " + GetParam()), std::string::npos);
+  EXPECT_EQ(load_model(path("whole.h5")).options->inference.coding.lambda, 3);
+  done(fit("half.h5", {"--iterations", "2", "--lambda", "3", "--checkpoint", "c.h5", "--checkpoint-every", "1"}));
+  done({"fit", "x.npy", "-o", "both.h5", "--resume", "c.h5", "--iterations", "4", "--quiet"});
+  EXPECT_TRUE(load_model(path("both.h5")).state.model == load_model(path("whole.h5")).state.model);
+  // A larger lambda than the model's leaves fewer atoms.
+  const auto active = [&](const Words& more) {
+    Words words{"infer", "whole.h5", "x.npy", "-o", "codes.npz", "--metrics", "i.json", "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    done(words);
+    return json("i.json")["mean_active"].get<double>();
+  };
+  EXPECT_LT(active({"--lambda", "6"}), 0.9 * active({}));
+}
+
+TEST_P(LassoCli, RefusesByName) {
+  refused(fit("m.h5", {"--lambda", "1e9"}), {"lambda is 1", "every code is zero", "choose less"});
+  refused(fit("m.h5", {"--lambda", "-1"}), {"lambda"});
+  refused(fit("m.h5", {"--sigma", "0"}), {"sigma is 0"});
+  refused(fit("m.h5", {"--atom-update", "exact"}), {"atom-update is for the ksvd method", "method is " + GetParam()});
+  refused(fit("m.h5", {"--latents", "401"}), {"latents is 401", "400 data points"});
+  refused({"fit", "x.npy", "-o", "m.h5", "--lambda", "1"}, {"lambda is for the online, feature-sign methods"});
+  if (GetParam() == "feature-sign") refused(fit("m.h5", {"--missing", "nan"}), {"feature-sign", "complete", "online"});
+}
+
+TEST_P(LassoCli, Denoises) {
+  Picture clean;
+  clean.depth = PixelDepth::bits8;
+  Matrix pixels(64, 72);
+  for (Index y = 0; y < 64; ++y)
+    for (Index x = 0; x < 72; ++x) pixels(y, x) = (x / 6 + y / 10) % 2 == 0 ? 60 : 190;
+  clean.channels.push_back(pixels);
+  write_picture(folder_.path() / "clean.png", clean);
+  const Words denoise{"denoise", "clean.png", "-o", "out.png", "--add-noise", "25", "--sigma", "25"};
+  done(with_method(denoise, {"--metrics", "m.json", "--save-model", "m.h5"}));
+  const nlohmann::json metrics = json("m.json");
+  EXPECT_GT(metrics["psnr"].get<double>(), metrics["psnr_noisy"].get<double>() + 6);
+  EXPECT_TRUE(metrics.contains("lasso_objective"));
+  const FitOptions learned = *load_model(path("m.h5")).options;
+  if (GetParam() == "online") {
+    EXPECT_EQ(learned.inference.coding.coding, Coding::bounded);
+    EXPECT_EQ(learned.batch, 512);
+    done(with_method(denoise, {"--coding", "omp", "--quiet"}));
+  } else {
+    EXPECT_EQ(learned.inference.coding.lambda, 2.5 * 25);
+    refused(with_method(denoise, {"--batch", "100"}), {"batch", "feature-sign"});
+  }
+  refused(with_method(denoise, {"--std", "s.tif"}), {"std is s.tif", GetParam()});
+}
+
+}  // namespace
+}  // namespace gsc::test
