@@ -85,6 +85,8 @@ void check_options_of(const CommandLine& line, Method method) {
 }
 
 void check_sigma(const CommandLine& line, double sigma) {
+  if (line.given("sigma") && line.given("known-noise"))
+    throw UsageError("sigma and known-noise are two words for the same; leave one of them out");
   if (line.given("sigma") && !(sigma > 0))
     throw UsageError(
         fmt::format("sigma is {:g}; a noise level is positive. Leave it out where it is not known", sigma));

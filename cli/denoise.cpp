@@ -60,7 +60,7 @@ void check_formats(const Settings& settings, const Picture& picture) try {
   throw UsageError(error.what());
 }
 
-std::string progress_text(const DenoiseProgress& now, double seconds) {
+std::string progress_text(const DenoiseProgress& now, Method method, double seconds) {
   const std::string left =
       now.fraction > 0.02 ? fmt::format(", {} left", duration_text(seconds * (1 - now.fraction) / now.fraction)) : "";
   if (now.half_size)
@@ -71,8 +71,9 @@ std::string progress_text(const DenoiseProgress& now, double seconds) {
   const std::string model = now.models > 1 ? fmt::format("model {} of {}: ", now.model + 1, now.models) : "";
   if (now.state == nullptr) return fmt::format("{}{:3.0f} %{}  denoising the patches", model, 100 * now.fraction, left);
   const IterationReport& row = now.state->history.back();
-  return fmt::format("{}{:3.0f} %{}  iteration {}  free energy {:.9g}  noise std {:.4g}  active {:.2f}", model,
-                     100 * now.fraction, left, row.iteration, row.free_energy, row.noise_std, row.mean_active);
+  return fmt::format("{}{:3.0f} %{}  iteration {}  {} {:.9g}  noise std {:.4g}  active {:.2f}", model,
+                     100 * now.fraction, left, row.iteration, objective_text(method), row.free_energy, row.noise_std,
+                     row.mean_active);
 }
 
 /// One picture: read, denoised, written.
@@ -89,7 +90,8 @@ class PictureJob {
     run_.noisy = std::move(input.noisy);
     run_.clean = std::move(input.clean);
     check_formats(settings_, run_.noisy);
-    plan_ = naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_, measure_noise(run_.noisy)); });
+    plan_ = naming_file(asked.picture,
+                        [&] { return plan_denoising(run_.noisy, options_, noise_level(run_.noisy, options_)); });
     if (!asked.keep_noisy.empty() && team().root()) write_noisy(asked, run_.noisy);
   }
 
@@ -98,7 +100,7 @@ class PictureJob {
     const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
     tell_plan();
     const auto watch = [&](const DenoiseProgress& now) {
-      if (!now.asking) progress_.show(place_ + progress_text(now, seconds()), std::chrono::seconds(2));
+      if (!now.asking) progress_.show(place_ + progress_text(now, options_.method, seconds()), std::chrono::seconds(2));
       if (!interrupted()) return true;
       if (now.best != nullptr) best_ = *now.best;
       return false;
@@ -136,10 +138,14 @@ class PictureJob {
  private:
   void tell_plan() {
     const NoiseLevel& noise = plan_.noise;
-    progress_.say(fmt::format("{}noise of about {:.3g}{}; {}; about {} on {} thread{}", place_, noise.std,
-                              noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_text(plan_),
-                              duration_text(plan_.seconds()), thread_count(options_.threads),
-                              thread_count(options_.threads) == 1 ? "" : "s"));
+    const bool must_tell = needs_noise_level(options_.method) && !noise.told;
+    progress_.say(fmt::format(
+        "{}noise of {}{:.3g}{}{}; {}; about {} on {} thread{}", place_, noise.told ? "" : "about ", noise.std,
+        must_tell ? fmt::format(", measured, as {} must be told and --sigma is left out", to_string(options_.method))
+                  : "",
+        noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_text(plan_),
+        duration_text(plan_.seconds()), thread_count(options_.threads),
+        thread_count(options_.threads) == 1 ? "" : "s"));
   }
 
   /// What there was when the user had enough.
@@ -158,6 +164,20 @@ class PictureJob {
   std::optional<Picture> best_;
   DenoisingRun run_;
 };
+
+/// What there is only with a posterior, or with the choices of the spike-and-slab model.
+void check_dictionary(const CommandLine& line, Method method) {
+  if (point_estimate(method) && line.given("std"))
+    throw UsageError(
+        fmt::format("std is {}, but the {} method has no posterior deviation of pixels; leave it out, or "
+                    "use the truncated method",
+                    line.settings.denoise.std, to_string(method)));
+  if (point_estimate(method) && line.given("quality"))
+    throw UsageError(
+        fmt::format("quality is for the spike-and-slab methods; {} follows its published protocol, and "
+                    "--latents, --iterations and --patch change it",
+                    to_string(method)));
+}
 
 /// Does one step of one of several pictures. Whether that worked: if not, it is told, and the next picture's turn.
 bool attempt(const std::string& place, ProgressLine& progress, const std::function<void()>& step) {
@@ -207,6 +227,8 @@ int run_denoise(const CommandLine& line) {
   options.seed = settings.fit.seed;
   options.threads = settings.fit.inference.threads;
   options.sharing = settings.fit.sharing;
+  check_options_of(line, options.method);
+  check_dictionary(line, options.method);
   options.validate();
   const std::vector<Settings> each = settings_of_each(settings);
   std::vector<std::unique_ptr<OutputFolder>> folders;

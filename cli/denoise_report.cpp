@@ -18,7 +18,9 @@ bool noise_is_measured(const DenoisingRun& run) { return run.denoised.learned.fr
 double noise_std(const DenoisingRun& run) {
   return noise_is_measured(run) ? run.denoised.noise.std : run.denoised.learned.front().fit.last().noise_std;
 }
-const char* noise_word(const DenoisingRun& run) { return noise_is_measured(run) ? "measured" : "learned"; }
+const char* noise_word(const DenoisingRun& run) {
+  return run.denoised.noise.told ? "told" : noise_is_measured(run) ? "measured" : "learned";
+}
 
 /// clean - denoised around mid-grey, stretched four times.
 Picture difference(const Picture& a, const Picture& b, double peak) {
@@ -71,6 +73,7 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
             {"noise_std", noise_std(run)},
             {"noise_estimate", run.denoised.noise.std},
             {"noise_uncertain", run.denoised.noise.uncertain},
+            {"noise_told", run.denoised.noise.told},
             {"nonlocal_rounds", run.denoised.nonlocal_rounds},
             {"group_rounds", run.denoised.group_rounds},
             {"seconds_grouping", run.denoised.seconds_grouping},
@@ -125,8 +128,9 @@ void write_report(const std::string& path, const Settings& settings, const Denoi
     figures.push_back(
         {"clean - denoised, four times", "", difference(*run.clean, run.denoised.picture, peak), 0, peak});
   }
-  figures.push_back(
-      {"posterior standard deviation", fmt::format("white is {:.3g}", largest), run.denoised.std, 0, largest});
+  if (!run.denoised.std.channels.empty())
+    figures.push_back(
+        {"posterior standard deviation", fmt::format("white is {:.3g}", largest), run.denoised.std, 0, largest});
   report.add_figures(figures);
   report.add_heading("Learning");
   report.add_learning(main.fit.state, main.options.inference.method);

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <gsc/option_list.h>
 #include <gsc/picture_files.h>
 
 #include <algorithm>
@@ -223,7 +224,7 @@ Rows make_table() {
       listed("intercept", kFit | kSeparate | kCompare, kModel),
       listed("noise", kFit | kSeparate | kCompare, kModel),
       listed("slab", kFit | kSeparate | kCompare, kModel),
-      listed("known-noise", kFit, kModel).left_out("learned"),
+      listed("known-noise", kFit, kModel).left_out("learned; ksvd: estimated"),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
       listed("shape", kFit | kCompare, kModel).left_out("a square where the dimensions allow, else a series"),
@@ -271,7 +272,7 @@ Rows make_table() {
       listed("iterations", kSeparate, kLearning).says("most EM iterations of each start").left_out("350"),
       listed("batch", kFit, kLearning),
       listed("polish", kFit, kLearning),
-      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("4096; factored: 0"),
+      listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch).left_out("4096; factored, ksvd: 0"),
       listed("polish", kDenoise, kLearning, denoise, chosen, &O::polish),
       listed("tolerance", kFit | kSeparate | kCompare, kLearning),
       listed("noise-update", kFit, kLearning),
@@ -289,6 +290,9 @@ Rows make_table() {
       listed("error-gain", both, kDictionary).as_learned(),
       listed("atoms-per-point", both, kDictionary).as_learned(),
       listed("atom-update", kFit, kDictionary),
+      listed("error-gain", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::error_gain),
+      listed("atoms-per-point", kDenoise, kDictionary, denoise, chosen, &O::coding, &CodingOptions::atoms_per_point),
+      listed("atom-update", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::atom_update),
 
       listed("samples", both, kBeta).as_learned(),
       listed("usage-prior", kFit, kBeta),
@@ -299,7 +303,7 @@ Rows make_table() {
           "sets patch, latents, candidates, iterations, models and rounds, where left out", denoise, chosen,
           &O::quality),
       row("patch", "P", kDenoise | kCompare, kPictures, "patches of P x P pixels", denoise, chosen, &O::patch)
-          .left_out("8, or 10 where noise is strong; further models differ"),
+          .left_out("8, or 10 where noise is strong; further models differ; ksvd: 8"),
       row("stride", "N", kDenoise | kCompare, kPictures, "pixels from one patch to the next, in the final averaging",
           denoise, chosen, &O::stride)
           .left_out("1"),
@@ -315,6 +319,10 @@ Rows make_table() {
       row("train-patches", "N", kDenoise | kCompare, kPictures, "learn on so many random patches where there are more",
           denoise, chosen, &O::train_patches)
           .left_out("by --quality"),
+      row("sigma", "S", kDenoise, kPictures,
+          "standard deviation of the noise in units of the pixels, if it is known; ksvd must be told", denoise, chosen,
+          &O::sigma)
+          .left_out("measured"),
       row("noise-level", "", kDenoise, kPictures,
           "how strong the noise is: measured in the smooth parts of the picture, or learned with the model (the paper)",
           denoise, chosen, &O::noise)
@@ -482,13 +490,30 @@ std::vector<const Option*> options_of(Command command) {
   return options;
 }
 
+namespace {
+
+/// Options that this method cannot have are not worth telling; those of the spike-and-slab model are told together.
+bool concerns(const std::string& key, Method method) {
+  static const std::vector<OptionDescription> listed = fit_option_list();
+  for (const OptionDescription& option : listed)
+    if (option.name == key)
+      return option.methods.empty() || std::any_of(option.methods.begin(), option.methods.end(), [&](Method other) {
+               return other == method || (spike_and_slab(other) && spike_and_slab(method));
+             });
+  return true;
+}
+
+}  // namespace
+
 Json options_json(Command command, const Settings& settings) {
+  const Method method = command == kDenoise ? settings.denoise.options.method : settings.fit.inference.method;
   Json json = Json::object();
   for (const Option* option : options_of(command)) {
     if (option->group == kFiles || option->group == kWrite || option->group == kRun) continue;
     std::string key = option->name;
     std::replace(key.begin(), key.end(), '-', '_');
-    json[key] = option->get(settings);
+    if (command == kFit && key == "sigma") continue;  // another word for known_noise
+    if (concerns(key, method)) json[key] = option->get(settings);
   }
   return json;
 }

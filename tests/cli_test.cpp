@@ -121,6 +121,12 @@ TEST_F(Cli, EveryOptionOfTheLibraryIsAFlagAndInTheMetrics) {
     EXPECT_NE(help.find(flag + " "), std::string::npos) << flag;
     const bool of_the_run = option.name == "seed" || option.name == "threads" || option.name == "device";
     if (option.name == "partition" || option.name == "alpha") continue;  // how processes share: "sharing"
+    const bool of_others =
+        !option.methods.empty() && std::none_of(option.methods.begin(), option.methods.end(), spike_and_slab);
+    if (of_others) {
+      EXPECT_FALSE(metrics["options"].contains(option.name)) << option.name;
+      continue;
+    }
     EXPECT_TRUE((of_the_run ? metrics : metrics["options"]).contains(option.name)) << option.name;
   }
 }

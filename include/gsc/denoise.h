@@ -30,6 +30,9 @@ struct DenoiseOptions {
   std::optional<int> models;  ///< so many models, of different patches, are learned and their pictures averaged
   std::optional<PatchWeights>
       weights;  ///< of overlapping patches; left out: certainty where the mean is removed, else equal
+  /// The noise's standard deviation in the units of the pixels, if it is known; left out: measured. Methods that must
+  /// be told it (ksvd) take it, or else what is measured.
+  std::optional<double> sigma;
   /// measured: measure_noise() says how strong the noise is, and learning holds to it. learned: with the rest of the
   /// model, which takes what it cannot explain for noise; left out: measured, but for the factored method.
   std::optional<NoiseSource> noise;
@@ -38,7 +41,9 @@ struct DenoiseOptions {
   /// Rounds of a second opinion: patches that look alike in the result so far as draws of one Gaussian.
   std::optional<int> groups;
   Method method = Method::truncated;
-  FactoredOptions factored;  ///< read if method is factored; its shape is that of the patches
+  FactoredOptions factored;      ///< read if method is factored; its shape is that of the patches
+  CodingOptions coding;          ///< read by methods that learn a dictionary
+  DictionaryOptions dictionary;  ///< the same
   Selection selection = Selection::conditional;
   Precision precision = Precision::single_precision;
   std::optional<Index> batch;  ///< stepwise EM, as FitOptions::batch and polish
@@ -58,6 +63,7 @@ struct NoiseLevel {
   double error = 0;  ///< its relative standard error: a guess, from the pixels measured and the texture among them
   bool uncertain = false;  ///< texture everywhere, too few pixels, or most of them clipped
   std::string why = {};    ///< is it uncertain
+  bool told = false;       ///< by DenoiseOptions::sigma, not measured
 };
 
 struct DenoiseProgress {
@@ -81,8 +87,8 @@ struct Denoised {
     double seconds_inferring = 0;
   };
   Picture picture;
-  Picture std;                   ///< posterior standard deviation of each pixel, depth real32
-  NoiseLevel noise;              ///< measured before learning; the choices follow from it
+  Picture std;       ///< posterior standard deviation of each pixel, depth real32; no channels of a point estimate
+  NoiseLevel noise;  ///< told, or measured before learning; the choices follow from it
   std::vector<Learned> learned;  ///< the models, the first one is the main one
   int nonlocal_rounds = 0, group_rounds = 0;
   double seconds_grouping = 0;
@@ -96,6 +102,8 @@ Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t s
 
 /// From the smooth parts of the picture, no model needed; what grain the picture has of its own counts as noise.
 NoiseLevel measure_noise(const Picture& picture);
+/// As the options tell it, else measured.
+NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);
 /// measure_noise().std
 double estimate_noise(const Picture& picture);
 

@@ -75,16 +75,16 @@ class Denoised:
     ----------
     image : ndarray
         The picture, in the units it came in and never clipped.
-    std : ndarray
-        Posterior standard deviation of each pixel.
+    std : ndarray or None
+        Posterior standard deviation of each pixel; None by a method that has none (``method="ksvd"``).
     noise : NoiseLevel
-        As measured before learning.
+        As told, or measured before learning.
     components : ndarray of shape (n_components, patch, patch[, channels])
         What was learned from the patches of the picture.
     """
 
     image: Array
-    std: Array
+    std: Array | None
     noise: NoiseLevel
     components: Array
 
@@ -151,11 +151,14 @@ def denoise(
     texts |= {"quality": text_of("quality", quality), "seed": str(seed_of(random_state)), "threads": str(threads_of(n_jobs))}
     if callback is not None and not callable(callback):
         raise UsageError(f"callback is {callback!r}; it must be a function of one argument, the part that is done")
+    has_std = not _core.point_estimate(texts.get("method", "truncated"))
+    if return_std and not has_std:
+        raise UsageError(f"return_std is True, but the {texts['method']} method has no posterior deviation of pixels")
     result = _core.denoise(planes, depth, texts, callback)
     clean = _like(result["picture"], image, planes.shape, channel_axis)
     if not (return_std or return_all):
         return clean
-    std = _like(result["std"], image, planes.shape, channel_axis)
+    std = _like(result["std"], image, planes.shape, channel_axis) if has_std else None
     if not return_all:
         return clean, std
     learned = result["learned"][0]

@@ -25,11 +25,11 @@ FitOptions options_of(const nb::dict& texts, FitOptions usual = {});
 nb::dict texts_of(const FitOptions& options);
 
 /// The columns of a history, and what a method keeps beside the parameters.
-nb::dict history_of(const std::vector<IterationReport>& history);
+nb::dict history_of(const std::vector<IterationReport>& history, Method method);
 nb::dict rescues_of(const Rescues& rescues);
 nb::dict method_of(const MethodState& state);
 
 /// A fit as a dictionary: model, history, rescues, method, reason, seconds.
-nb::dict result_of(FitResult result);
+nb::dict result_of(FitResult result, Method method = Method::truncated);
 
 }  // namespace gsc::python

@@ -50,6 +50,7 @@ void for_each_own_option(DenoiseOptions& options, const Visit& visit) {
   word("patch_mean", options.patch_mean, kMeans);
   word("weights", options.weights, kWeights);
   word("noise", options.noise, kNoises);
+  number("sigma", options.sigma);
   number("patch", options.patch);
   number("stride", options.stride);
   number("latents", options.latents);
@@ -64,8 +65,10 @@ void for_each_own_option(DenoiseOptions& options, const Visit& visit) {
 }
 
 /// Those that are read as options of learning.
-constexpr std::array kOfLearning{"method",  "selection", "precision",   "init",         "polish",       "seed",
-                                 "threads", "device",    "basis_prior", "length_scale", "shared_prior", "sweep_order"};
+constexpr std::array kOfLearning{
+    "method",     "selection",       "precision",   "init",         "polish",       "seed",
+    "threads",    "device",          "basis_prior", "length_scale", "shared_prior", "sweep_order",
+    "error_gain", "atoms_per_point", "atom_update"};
 
 bool set_own_option(DenoiseOptions& options, const std::string& name, const std::string& text) {
   bool known = false;
@@ -75,7 +78,10 @@ bool set_own_option(DenoiseOptions& options, const std::string& name, const std:
     if (set(text)) return;
     std::string expected;
     for (const std::string& word : words) expected += (expected.empty() ? "choose one of " : ", ") + word;
-    throw UsageError(name + " is '" + text + "'; " + (words.empty() ? "it must be a whole number" : expected));
+    throw UsageError(name + " is '" + text + "'; " +
+                     (!words.empty()    ? expected
+                      : name == "sigma" ? "it must be a number"
+                                        : "it must be a whole number"));
   });
   return known;
 }
@@ -101,6 +107,8 @@ DenoiseOptions denoise_options(const nb::dict& texts) {
   options.threads = learning.inference.threads;
   options.device = learning.inference.device;
   options.factored = learning.factored;
+  options.coding = learning.inference.coding;
+  options.dictionary = learning.dictionary;
   options.validate();
   return options;
 }
@@ -143,11 +151,11 @@ nb::dict denoise_planes(const Planes& planes, const std::string& depth, const nb
   work.run([&] { denoised = denoise(noisy, options, watch); });
   nb::dict values;
   values["picture"] = array_of(planes_of(denoised.picture));
-  values["std"] = array_of(planes_of(denoised.std));
+  if (!denoised.std.channels.empty()) values["std"] = array_of(planes_of(denoised.std));
   values["noise"] = noise_dict(denoised.noise);
   nb::list learned;
   for (Denoised::Learned& one : denoised.learned) {
-    nb::dict model = result_of(std::move(one.fit));
+    nb::dict model = result_of(std::move(one.fit), options.method);
     model["patch"] = one.patch;
     learned.append(model);
   }

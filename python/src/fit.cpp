@@ -81,10 +81,10 @@ nb::dict learn_piece(const AnyTable& X, const nb::dict& texts, std::optional<Mod
 
 }  // namespace
 
-nb::dict history_of(const std::vector<IterationReport>& history) {
+nb::dict history_of(const std::vector<IterationReport>& history, Method method) {
   nb::dict columns;
   for (const IterationReport& row : history)
-    for (const auto [name, value] : row_of(row)) {
+    for (const auto [name, value] : row_of(row, method)) {
       if (!columns.contains(name)) columns[name] = nb::list();
       nb::cast<nb::list>(columns[name]).append(value);
     }
@@ -99,6 +99,7 @@ nb::dict rescues_of(const Rescues& rescues) {
   values["floored_noise"] = rescues.floored_noise;
   values["slab_fallbacks"] = rescues.slab_fallbacks;
   values["gap_fallbacks"] = rescues.gap_fallbacks;
+  values["replaced_atoms"] = rescues.replaced_atoms;
   values["clamped_pivots"] = rescues.clamped_pivots;
   return values;
 }
@@ -112,9 +113,9 @@ nb::dict method_of(const MethodState& state) {
   return both;
 }
 
-nb::dict result_of(FitResult result) {
+nb::dict result_of(FitResult result, Method method) {
   nb::dict values;
-  values["history"] = history_of(result.state.history);
+  values["history"] = history_of(result.state.history, method);
   values["rescues"] = rescues_of(result.state.rescues);
   values["method"] = method_of(result.state.method);
   values["model"] = std::move(result.state.model);

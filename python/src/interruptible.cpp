@@ -57,10 +57,10 @@ void Interruptible::in_python(const std::function<void()>& call) {
   }
 }
 
-nb::dict row_of(const IterationReport& row) {
+nb::dict row_of(const IterationReport& row, Method method) {
   nb::dict values;
   values["iteration"] = row.iteration;
-  values["free_energy"] = row.free_energy;
+  values[std::string(objective_name(method)).c_str()] = row.free_energy;
   values["noise_std"] = row.noise_std;
   values["mean_active"] = row.mean_active;
   values["latents_in_use"] = row.latents_in_use;

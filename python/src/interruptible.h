@@ -34,7 +34,7 @@ class Interruptible {
 };
 
 /// A row of the history as a dictionary.
-nb::dict row_of(const IterationReport& row);
+nb::dict row_of(const IterationReport& row, Method method = Method::truncated);
 
 /// Tells a callable of Python about every iteration; if it returns something true, learning ends there.
 class PythonObserver final : public Observer {

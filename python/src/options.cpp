@@ -70,6 +70,11 @@ nb::dict texts_of(const FitOptions& options) {
 void bind_options(nb::module_& module) {
   module.def("option_list", &option_list);
   module.def("usual_threads", &usual_threads);
+  module.def("point_estimate", [](const std::string& method) {
+    FitOptions options;
+    set_option(options, "method", method);
+    return point_estimate(options.inference.method);
+  });
   module.def("check_options", [](const nb::dict& texts) {
     FitOptions options = options_of(texts);
     options.validate();

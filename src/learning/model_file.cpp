@@ -19,6 +19,7 @@
 #include <gsc/model_file.h>
 #include <gsc/version.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <initializer_list>
@@ -381,7 +382,7 @@ ModelFile load_model(const std::filesystem::path& path) {
 }
 
 std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now) {
-  // Both runs' options as words, in the same order.
+  // Both runs' options as words. Methods do not have the same.
   using Words = std::vector<std::pair<std::string_view, std::string>>;
   const auto words = [](const FitOptions& options) {
     Words result;
@@ -397,10 +398,11 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
   const Words before = words(resolved(checkpoint));
   const Words after = words(resolved(now));
   std::vector<std::string> differing;
-  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
-    if (before[i].second != after[i].second)
-      differing.push_back(
-          fmt::format("{} (checkpoint {}, now {})", before[i].first, before[i].second, after[i].second));
+  for (const auto& [name, value] : before) {
+    const auto found = std::find_if(after.begin(), after.end(), [&](const auto& word) { return word.first == name; });
+    if (found != after.end() && found->second != value)
+      differing.push_back(fmt::format("{} (checkpoint {}, now {})", name, value, found->second));
+  }
   return differing;
 }
 

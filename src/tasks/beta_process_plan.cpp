@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "math/number_text.h"
+
 namespace gsc {
 namespace {
 
@@ -22,6 +24,9 @@ void refuse_options(const DenoiseOptions& options) {
   if (options.candidates || options.max_active)
     throw UsageError(std::string(options.candidates ? "candidates" : "max_active") + " is given, but the " + method +
                      " method has no limit on active latents; leave it out");
+  if (options.sigma)
+    throw UsageError("sigma is " + number_text(*options.sigma) + ", but the " + method +
+                     " method learns the noise level; leave it out");
   if (options.noise == NoiseSource::measured)
     throw UsageError("the noise is to be measured, but the " + method + " method learns it; leave that out");
   if (options.nonlocal.value_or(0) > 0)

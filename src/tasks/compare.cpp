@@ -76,7 +76,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     of_method.method = method;
     of_method.models = 1;
     // On equal terms: what all methods can do.
-    of_method.noise = NoiseSource::learned;
+    if (spike_and_slab(method)) of_method.noise = NoiseSource::learned;
     of_method.batch = 0;
     of_method.nonlocal = of_method.groups = 0;
     of_method.validate();

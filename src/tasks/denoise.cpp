@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "math/numeric_scope.h"
+#include "tasks/cosine_atoms.h"
 #include "tasks/denoise_plan.h"
 #include "tasks/deviation.h"
 #include "tasks/group_rounds.h"
@@ -66,6 +67,15 @@ Model start_from_smoothed(const Picture& noisy, const ModelPlan& plan, double no
   return model;
 }
 
+/// Cosines; what else a model has follows from the codes.
+Model cosine_start(const ModelPlan& plan) {
+  const Index H = plan.fit.latents, D = plan.patch * plan.patch;
+  const double variance = plan.fit.known_noise * plan.fit.known_noise;
+  return {
+      cosine_atoms(plan.patch, H), {}, {}, Vector::Constant(H, 0.1), Vector::Zero(H), Slab::diagonal(Vector::Ones(H)),
+      Noise::scalar(variance, D)};
+}
+
 FitResult learn(const Picture& noisy, const ModelPlan& plan, double noise, Observer& observer) {
   Random random(plan.fit.seed);
   const Index height = noisy.height(), width = noisy.width();
@@ -75,6 +85,7 @@ FitResult learn(const Picture& noisy, const ModelPlan& plan, double noise, Obser
   const PatchData data(noisy, std::move(positions), plan.remove_mean());
   std::optional<Model> start;
   if (plan.smoothing > 0) start = start_from_smoothed(noisy, plan, noise, random);
+  if (plan.cosines) start = cosine_start(plan);
   return fit(data, plan.fit, &observer, std::move(start));
 }
 
@@ -110,7 +121,7 @@ class Work {
 Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer) {
   const NumericScope scope;
   options.validate();
-  return denoise_as_planned(noisy, plan_denoising(noisy, options, measure_noise(noisy)), observer);
+  return denoise_as_planned(noisy, plan_denoising(noisy, options, noise_level(noisy, options)), observer);
 }
 
 Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer) {
@@ -142,7 +153,8 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     learned.fit.state.method.columns.clear();  // as large as the data
     result.learned.push_back(std::move(learned));
   }
-  scale_to_residual(noisy, plan.noise, result.picture, result.std);
+  const bool has_std = !result.std.channels.empty();
+  if (has_std) scale_to_residual(noisy, plan.noise, result.picture, result.std);
   const auto start = Clock::now();
   Picture disagreement;
   const auto begin_round = [&] {
@@ -157,7 +169,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     const auto watch = [&](const DenoiseProgress& now) { return work.report(now.fraction); };
     add_coarse(denoise_as_planned(halved(noisy), half, watch).picture, plan.coarse_share, result.picture);
   }
-  if (plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
+  if (has_std && plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
     combine_deviations(plan.group_noise, disagreement, result.std);
   result.seconds_grouping = seconds_since(start);
   result.picture.alpha = noisy.alpha;

@@ -125,7 +125,15 @@ void set_truncation(const DenoiseOptions& options, const Preset& usual, FitOptio
   fit.inference.max_active = options.max_active.value_or(std::min(usual.max_active, fit.inference.candidates));
 }
 
-bool stepwise_by_default(const DenoiseOptions& options) { return options.method != Method::factored; }
+bool stepwise_by_default(const DenoiseOptions& options) {
+  return options.method == Method::truncated || options.method == Method::exact;
+}
+
+/// What Elad and Aharon (2006) choose for K-SVD.
+constexpr Index kDictionaryPatch = 8, kDictionaryAtoms = 256, kDictionaryTrainPatches = 65000;
+constexpr int kDictionaryIterations = 10;
+/// The noisy picture weighs peak / (this noise) patches: their 30 / sigma for pixels of 0 to 255.
+constexpr double kPatchesPerNoise = 0.034 * 255;
 
 /// Rough seconds, for the plan and for progress: what is measured on a core of 2020 (docs/denoise.md).
 void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
@@ -147,15 +155,50 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
   plan.inferring_seconds = all * (patch + 5e-8 * D + plan.nonlocal_rounds * (2 * patch + 5e-8 * D)) / threads;
 }
 
+/// The published protocol, where the options leave it open.
+void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, Index available,
+                     ModelPlan& plan) {
+  const auto channels = static_cast<Index>(noisy.channels.size());
+  plan.weights = PatchWeights::equal;
+  plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, kDictionaryAtoms));
+  plan.fit.iterations = options.iterations.value_or(kDictionaryIterations);
+  plan.fit.tolerance = 0;
+  plan.fit.inference.method = options.method;
+  plan.fit.inference.max_active = options.max_active.value_or(0);
+  plan.fit.inference.threads = options.threads;
+  plan.fit.inference.device = options.device;
+  plan.fit.inference.coding = options.coding;
+  plan.fit.dictionary = options.dictionary;
+  plan.fit.intercept = Intercept::none;
+  plan.fit.sharing = options.sharing;
+  plan.fit.factored.shape = {plan.patch, plan.patch, channels};
+  if (options.init) plan.fit.init = *options.init;
+  plan.cosines = !options.init && channels == 1;
+  plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
+  plan.noisy_weight = noisy.peak() / (kPatchesPerNoise * plan.fit.known_noise);
+  if (options.nonlocal.value_or(0) > 0)
+    throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
+                     ", but priors of their own for patches need the truncated method");
+  plan.fit.validate();
+  const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
+  const double patch = 3e-6 + 4e-10 * D * H, threads = thread_count(options.threads);
+  plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * patch / threads;
+  plan.inferring_seconds = static_cast<double>(noisy.height() * noisy.width()) /
+                           static_cast<double>(plan.stride * plan.stride) * patch / threads;
+}
+
 ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
                      const NoiseLevel& noise) {
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   const double noise_share = noise.std / noisy.peak();
+  const bool of_dictionary = point_estimate(options.method);
   ModelPlan plan;
   plan.noise_share = noise_share;
   const bool beta_process = by_beta_process(options.method);
-  plan.patch = options.patch.value_or(std::clamp(
-      beta_process ? kBetaProcessPatch : usual_patch(noise_share) + member.larger, kSmallestPatch, smaller_side / 2));
+  const Index usual_side = of_dictionary  ? kDictionaryPatch
+                           : beta_process ? kBetaProcessPatch
+                                          : usual_patch(noise_share) + member.larger;
+  plan.patch = options.patch.value_or(std::clamp(usual_side, kSmallestPatch, smaller_side / 2));
   const Index positions = (noisy.height() - plan.patch + 1) * (noisy.width() - plan.patch + 1);
   if (plan.patch > smaller_side || positions < 2)
     throw UsageError("patch is " + std::to_string(plan.patch) + ", but the picture has only " + size_text(noisy) +
@@ -166,12 +209,16 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
                      std::to_string(plan.patch) + " x " + std::to_string(plan.patch) +
                      " pixels, so some of the picture would be left out; choose a smaller stride");
   plan.patch_mean = options.patch_mean.value_or(member.mean);
-  plan.train_patches = options.train_patches.value_or(usual.train_patches);
+  plan.train_patches = options.train_patches.value_or(of_dictionary ? kDictionaryTrainPatches : usual.train_patches);
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
   plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
   const Index available = std::min(plan.train_patches, positions);
   if (beta_process) {
     plan_beta_process(noisy, options, available, plan);
+    return plan;
+  }
+  if (point_estimate(options.method)) {
+    plan_dictionary(noisy, options, noise, available, plan);
     return plan;
   }
   // Few data points cannot teach many basis functions.
@@ -215,7 +262,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
   const double noise_share = plan.noise.std / noisy.peak();
-  plan.group_rounds = options.groups.value_or(by_beta_process(options.method) ? 0 : usual.group_rounds);
+  plan.group_rounds = options.groups.value_or(spike_and_slab(options.method) ? usual.group_rounds : 0);
   plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
   plan.groups.step = usual.group_step;
   plan.groups.reach = usual.group_reach;
@@ -250,16 +297,16 @@ double DenoisePlan::seconds() const {
 DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
   check(noisy);
   const Preset usual = preset(options.quality);
+  const int usual_models = spike_and_slab(options.method) ? usual.models : 1;
   DenoisePlan plan;
   plan.noise = noise;
-  for (std::size_t i = 0;
-       i < static_cast<std::size_t>(options.models.value_or(by_beta_process(options.method) ? 1 : usual.models)); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual_models)); ++i) {
     plan.models.push_back(plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise));
     plan.models.back().fit.seed = options.seed + i;
   }
   plan_groups(noisy, options, usual, plan);
   const bool strong = noise.std > kMediumNoise * noisy.peak();
-  if (usual.coarse_share > 0 && strong && !by_beta_process(options.method) &&
+  if (usual.coarse_share > 0 && strong && spike_and_slab(options.method) &&
       std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
     NoiseLevel half = noise;
     half.std /= 2;
@@ -273,7 +320,8 @@ std::string plan_text(const DenoisePlan& plan) {
   const auto square = [](Index side) { return std::to_string(side) + " x " + std::to_string(side); };
   std::string text;
   for (const ModelPlan& model : plan.models) {
-    text += (text.empty() ? "" : ", ") + square(model.patch) + " (" + std::to_string(model.fit.latents) + " latents, " +
+    text += (text.empty() ? "" : ", ") + square(model.patch) + " (" + std::to_string(model.fit.latents) +
+            (point_estimate(model.fit.inference.method) ? " atoms, " : " latents, ") +
             std::to_string(model.fit.iterations) + (model.fit.batch > 0 ? " pass" : " iteration") +
             (model.fit.iterations == 1 ? ""
              : model.fit.batch > 0     ? "es"

@@ -104,6 +104,8 @@ class PatchAverager {
   /// Every pixel must have been in a patch of positive weight. Values are neither rounded nor clipped to the depth.
   Picture result(PixelDepth depth) const;
   Picture std_result() const;  ///< of depth real32
+  /// The sum of weights at each pixel.
+  const Matrix& weights() const { return weights_; }
 
  private:
   PatchPositions positions_;

@@ -11,6 +11,7 @@
 #include "math/numeric_scope.h"
 #include "tasks/patch_neighbours.h"
 #include "tasks/patches.h"
+#include "tasks/reconstruct_codes.h"
 
 namespace gsc {
 namespace {
@@ -210,6 +211,7 @@ Reconstruction reconstruct(const Picture& noisy, const Model& model, const Model
 Reconstruction reconstruct_in_bands(const Picture& noisy, const Model& model, const ModelPlan& plan,
                                     const std::function<bool(double)>& go_on, double most_bytes) {
   const NumericScope scope;
+  if (point_estimate(plan.fit.inference.method)) return reconstruct_from_codes(noisy, model, plan, go_on);
   return Reconstructor(noisy, model, plan, go_on, most_bytes).run();
 }
 

@@ -10,7 +10,8 @@
 namespace gsc {
 
 struct Reconstruction {
-  Picture picture, std;  ///< std: posterior standard deviation of each pixel
+  Picture picture;
+  Picture std;  ///< posterior standard deviation of each pixel; no channels where patches have codes alone
 };
 
 /// Calls go_on(share done) now and then; throws Interrupted if that returns false.
