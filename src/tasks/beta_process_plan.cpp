@@ -61,7 +61,7 @@ void plan_beta_process(const Picture& noisy, const DenoiseOptions& options, Inde
   const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
   const double threads = thread_count(options.threads), patch = 1e-10 * D * H + 1e-8 * H + 1e-6;
   plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * patch / threads;
-  plan.inferring_seconds = 2 * static_cast<double>(plan.fit.inference.samples) * static_cast<double>(pixels) *
+  plan.inferring_seconds = 2 * static_cast<double>(plan.fit.inference.draws) * static_cast<double>(pixels) *
                            (1e-8 * H) / static_cast<double>(plan.stride * plan.stride) / threads;
 }
 
