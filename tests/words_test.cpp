@@ -35,7 +35,9 @@ TYPED_TEST(Words, AnUnknownOneIsAnError) {
   }
 }
 
-TEST(WordsOf, Methods) { EXPECT_EQ(all_words<Method>(), "truncated, exact, factored"); }
+TEST(WordsOf, Methods) {
+  EXPECT_EQ(all_words<Method>(), "truncated, exact, factored, ksvd, beta-process, beta-variational");
+}
 
 }  // namespace
 }  // namespace gsc
