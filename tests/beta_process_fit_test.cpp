@@ -52,6 +52,17 @@ TEST(BetaProcessFit, FindsTheNoiseLevel) {
     }
 }
 
+TEST(BetaProcessFit, NoiseAloneIsNoise) {
+  Random random(7);
+  const MatrixData data(normal_matrix(600, 10, random));
+  for (const Method method : {Method::beta_process, Method::beta_variational}) {
+    const FitResult result = fit(data, options(method));
+    EXPECT_NEAR(result.last().noise_std, 1, 0.05) << to_string(method);
+    EXPECT_LT(result.last().mean_active, 0.5) << to_string(method);
+    result.model().validate();
+  }
+}
+
 TEST(BetaProcessFit, BoundNeverFalls) {
   const MatrixData data(sparse_data(500, 0.5));
   const FitResult result = fit(data, options(Method::beta_variational));
