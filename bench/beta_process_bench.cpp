@@ -55,28 +55,19 @@ double run(const Case& size, double per_point_before) {
   // As sparse as patches turn out to be.
   model.pi.setConstant(1.5 / static_cast<double>(size.latents));
   const MatrixData data(sample(model, size.points, random).data);
-  const auto sweep_seconds = [&](int threads, double& active) {
-    GibbsSettings settings;
-    settings.priors = beta_process_priors(UsagePrior::program, size.points, size.latents);
-    settings.threads = threads;
-    GibbsChain chain(data, settings, beta_process_start(model, {}));
-    int sweep = 0;
-    while (sweep < 5) chain.sweep(++sweep);
-    const double seconds = threads == 1 ? least_processor_seconds(8, [&] { chain.sweep(++sweep); })
-                                        : bench::least_seconds(8, [&] { chain.sweep(++sweep); });
-    active = chain.sums().active.sum() / chain.sums().points;
-    return seconds;
-  };
-  double active = 0;
+  GibbsSettings settings;
+  settings.priors = beta_process_priors(UsagePrior::program, size.points, size.latents);
+  GibbsChain chain(data, settings, beta_process_start(model, {}));
+  int sweep = 0;
+  while (sweep < 5) chain.sweep(++sweep);
   const double products = product_seconds(size, data.values(), model.W);
-  const double one = sweep_seconds(1, active), two = sweep_seconds(2, active);
-  const double per_point = one / static_cast<double>(size.points);
+  const double seconds = least_processor_seconds(8, [&] { chain.sweep(++sweep); });
+  const double per_point = seconds / static_cast<double>(size.points);
   fmt::print(
-      "N={:<7} D={:<4} H={:<4} active {:4.2f}   W'y {:6.1f} ms   sweep {:6.1f} ms = {:.2f} x W'y   2 threads {:.2f} x  "
-      " "
-      "per data point {:.2f} us{}\n",
-      size.points, size.dimensions, size.latents, active, 1e3 * products, 1e3 * one, one / products, one / two,
-      1e6 * per_point,
+      "N={:<7} D={:<4} H={:<4} active {:4.2f}   W'y {:6.1f} ms   sweep {:6.1f} ms = {:.2f} x W'y   per data point "
+      "{:.2f} us{}\n",
+      size.points, size.dimensions, size.latents, chain.sums().active.sum() / chain.sums().points, 1e3 * products,
+      1e3 * seconds, seconds / products, 1e6 * per_point,
       per_point_before > 0 ? fmt::format(" = {:.2f} x that of fewer", per_point / per_point_before) : "");
   return per_point;
 }

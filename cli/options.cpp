@@ -339,7 +339,7 @@ Rows make_table() {
           .left_out("feature-sign: 2.5 times the noise"),
       listed("decay", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::decay),
 
-      listed("samples", both, kBeta).as_learned(),
+      listed("draws", both, kBeta).as_learned(),
       listed("usage-prior", kFit, kBeta),
       listed("chains", kFit, kBeta),
       listed("burn-in", kFit, kBeta),

@@ -52,6 +52,17 @@ TEST(BetaProcessFit, FindsTheNoiseLevel) {
     }
 }
 
+TEST(BetaProcessFit, NoiseAloneIsNoise) {
+  Random random(7);
+  const MatrixData data(normal_matrix(600, 10, random));
+  for (const Method method : {Method::beta_process, Method::beta_variational}) {
+    const FitResult result = fit(data, options(method));
+    EXPECT_NEAR(result.last().noise_std, 1, 0.05) << to_string(method);
+    EXPECT_LT(result.last().mean_active, 0.5) << to_string(method);
+    result.model().validate();
+  }
+}
+
 TEST(BetaProcessFit, BoundNeverFalls) {
   const MatrixData data(sparse_data(500, 0.5));
   const FitResult result = fit(data, options(Method::beta_variational));
@@ -179,7 +190,7 @@ TEST(BetaProcessInfer, PosteriorIsThatOfTheExactMethod) {
   asked.method = Method::exact;
   const Posterior exact = infer(model, data, asked, {.variance = true});
   asked.method = Method::beta_process;
-  asked.samples = 4000;
+  asked.draws = 4000;
   const Posterior drawn = infer(model, data, asked, {.variance = true});
   // Neighbouring draws are alike, so 4000 of them count as some hundreds.
   EXPECT_LT((drawn.probability - exact.probability).cwiseAbs().maxCoeff(), 0.15);
@@ -189,7 +200,7 @@ TEST(BetaProcessInfer, PosteriorIsThatOfTheExactMethod) {
   EXPECT_EQ(drawn.log_likelihood.size(), 0);
   // Rows on their own have the same bits, on any number of threads.
   asked.threads = 3;
-  asked.samples = 5;
+  asked.draws = 5;
   const Posterior few = infer(model, data, asked), part = infer(model, data, asked, {}, 10, 20);
   EXPECT_EQ(few.mean.middleRows(10, 20), part.mean);
 }

@@ -54,7 +54,7 @@ struct InferenceOptions {
   std::string device = "cpu";  ///< what computes (gsc/engine.h)
   CodingOptions coding;        ///< read by methods that learn a dictionary
   /// beta_process: draws of the code of a data point that are averaged, after as many that are thrown away.
-  Index samples = 20;
+  Index draws = 20;
 
   /// Throws UsageError naming the first field that does not fit a model with `latents` latents.
   void validate(Index latents) const;

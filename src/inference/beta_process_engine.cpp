@@ -111,7 +111,7 @@ Posterior BetaProcessEngine::infer(const Model& model, const PosteriorRequest& r
   result.probability = Matrix::Zero(count, H);
   if (request.variance) result.variance.resize(count, H);
   const double sweep = 3.0 * static_cast<double>(H);  // nanoseconds
-  const BlockPlan plan(first, count, 2 * (H + prepared.dimensions), 2 * static_cast<double>(options_.samples) * sweep,
+  const BlockPlan plan(first, count, 2 * (H + prepared.dimensions), 2 * static_cast<double>(options_.draws) * sweep,
                        thread_count(options_.threads));
   std::vector<std::optional<DrawnBlock>> threads(static_cast<std::size_t>(plan.threads));
   parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
@@ -120,7 +120,7 @@ Posterior BetaProcessEngine::infer(const Model& model, const PosteriorRequest& r
     block->load(data_, model.intercept, options_.missing == Missing::nan, row, rows);
     for (Index i = 0; i < rows; ++i) {
       const Index out = row - first + i;
-      block->infer(i, options_.samples, CounterRandom{static_cast<std::uint64_t>(row + i)}, result.mean.row(out),
+      block->infer(i, options_.draws, CounterRandom{static_cast<std::uint64_t>(row + i)}, result.mean.row(out),
                    result.probability.row(out), request.variance ? &result.variance(out, 0) : nullptr);
     }
   });

@@ -147,14 +147,14 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .on_resume = OnResume::forget},
         options.device);
   for_each_coding_option(options.coding, visit);
-  visit({.name = "samples",
+  visit({.name = "draws",
          .value = "N",
          .help = "beta-process: draws of each code that are averaged, after as many that are not",
          .smallest = 1,
          .largest = 1e6,
          .remedy = "it must lie between 1 and a million",
          .methods = kOfGibbs},
-        options.samples);
+        options.draws);
 }
 
 /// Throws UsageError if `value` is a number beyond the option's limits.

@@ -248,8 +248,10 @@ void GibbsChain::draw_scalars(int sweep) {
     theta_.logit_pi[h] =
         random.logit_beta(priors.alpha + sums_.active[h], priors.beta + sums_.points - sums_.active[h]);
   const auto draw_precision = [&](double shape, double rate) { return std::exp(random.log_gamma(shape)) / rate; };
-  theta_.slab_precision =
-      draw_precision(priors.slab_shape + 0.5 * sums_.active.sum(), priors.slab_rate + 0.5 * sums_.a_squared);
+  // Without any latent on it has its prior, which is next to improper: then it stays, which leaves that prior as it is.
+  if (sums_.active.sum() > 0)
+    theta_.slab_precision =
+        draw_precision(priors.slab_shape + 0.5 * sums_.active.sum(), priors.slab_rate + 0.5 * sums_.a_squared);
   theta_.noise_precision = draw_precision(priors.noise_shape + 0.5 * sums_.values, priors.noise_rate + 0.5 * residual_);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "math/number_text.h"
+
 namespace gsc {
 namespace {
 
@@ -22,6 +24,9 @@ void refuse_options(const DenoiseOptions& options) {
   if (options.candidates || options.max_active)
     throw UsageError(std::string(options.candidates ? "candidates" : "max_active") + " is given, but the " + method +
                      " method has no limit on active latents; leave it out");
+  if (options.sigma)
+    throw UsageError("sigma is " + number_text(*options.sigma) + ", but the " + method +
+                     " method learns the noise level; leave it out");
   if (options.noise == NoiseSource::measured)
     throw UsageError("the noise is to be measured, but the " + method + " method learns it; leave that out");
   if (options.nonlocal.value_or(0) > 0)
@@ -56,7 +61,7 @@ void plan_beta_process(const Picture& noisy, const DenoiseOptions& options, Inde
   const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
   const double threads = thread_count(options.threads), patch = 1e-10 * D * H + 1e-8 * H + 1e-6;
   plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * patch / threads;
-  plan.inferring_seconds = 2 * static_cast<double>(plan.fit.inference.samples) * static_cast<double>(pixels) *
+  plan.inferring_seconds = 2 * static_cast<double>(plan.fit.inference.draws) * static_cast<double>(pixels) *
                            (1e-8 * H) / static_cast<double>(plan.stride * plan.stride) / threads;
 }
 

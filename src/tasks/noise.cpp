@@ -68,7 +68,7 @@ void DenoiseOptions::validate() const {
                      "; a noise level is positive. Leave it out where it is not known");
   if (sigma && noise == NoiseSource::learned)
     throw UsageError("sigma is " + number_text(*sigma) + ", but the noise level is learned; choose one of the two");
-  if (!spike_and_slab(method)) check_dictionary(*this);
+  if (point_estimate(method)) check_dictionary(*this);
   if (patch && stride)
     require(*stride <= *patch, "stride", *stride, "at most the patch size, so that every pixel lies in a patch");
 }
