@@ -5,8 +5,9 @@
 
 GSC is the program. Needs NumPy and scikit-learn. Prints root mean squared errors of the missing values, those that would
 be left by the mean of the column, and how many of them lie within two of gsc's deviations; the noise is part of them.
-Nobody is told anything but which values are missing; the rank of the SVD and the latents of gsc are chosen by values
-held out from those observed.
+Nobody is told anything but which values are missing; the rank of the SVD and the method and latents of gsc are chosen by
+values held out from those observed: the truncated method learns W as it is, the factored one has a prior for it, which
+counts where there is little to learn from.
 """
 
 import subprocess
@@ -67,20 +68,24 @@ def by_gsc(program, gaps, random):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
 
-        def run(data, latents):
+        def run(data, method, latents):
             np.save(folder / "data.npy", data)
-            learn = [program, "fit", "data.npy", "-o", "m.h5", "--missing", "nan", "--latents", str(latents),
-                     "--restarts", "2", "--iterations", "80", "--quiet"]  # fmt: skip
+            learn = [program, "fit", "data.npy", "-o", "m.h5", "--missing", "nan", "--latents", str(latents), "--quiet"]
             fill = [program, "infer", "m.h5", "data.npy", "-o", "codes.npz", "--impute", "filled.npy", "--impute-std",
-                    "std.npy", "--candidates", str(min(latents, 14)), "--max-active", "7", "--quiet"]  # fmt: skip
+                    "std.npy", "--quiet"]  # fmt: skip
+            if method == "truncated":
+                learn += ["--restarts", "2", "--iterations", "80"]
+                fill += ["--candidates", str(min(latents, 14)), "--max-active", "7"]
+            else:
+                learn += ["--method", method, "--iterations", "400"]
             for words in (learn, fill):
                 subprocess.run(words, cwd=folder, check=True)
             return np.load(folder / "filled.npy"), np.load(folder / "std.npy")
 
-        sizes = (8, 16, 24)
-        errors = [error(run(fewer, latents)[0], gaps, held) for latents in sizes]
-        latents = sizes[int(np.argmin(errors))]
-        return *run(gaps, latents), latents
+        choices = [(method, latents) for method in ("truncated", "factored") for latents in (8, 16, 24)]
+        errors = [error(run(fewer, *choice)[0], gaps, held) for choice in choices]
+        choice = choices[int(np.argmin(errors))]
+        return *run(gaps, *choice), f"{choice[0]}, {choice[1]}"
 
 
 def main():
@@ -88,7 +93,7 @@ def main():
     rows = int(sys.argv[2]) if len(sys.argv) > 2 else 2000
     truth = table(rows, np.random.default_rng(1))
     print(f"{rows} rows, {D} columns, {H} basis functions, {ACTIVE:g} active on average, noise {NOISE}\n")
-    print("| missing | column mean | SVD (rank) | IterativeImputer | gsc (latents) | within two deviations | seconds |")
+    print("| missing | column mean | SVD (rank) | IterativeImputer | gsc (method, latents) | within two deviations | seconds |")
     print("|---|---|---|---|---|---|---|")
     for part in (0.05, 0.2, 0.4, 0.6, 0.8):
         random = np.random.default_rng(2)
@@ -99,13 +104,13 @@ def main():
             warnings.simplefilter("ignore")  # it says that it would like more rounds
             regression = IterativeImputer(max_iter=20, random_state=0).fit_transform(gaps)
         start = time.time()
-        filled, std, latents = by_gsc(program, gaps, np.random.default_rng(3))
+        filled, std, chosen = by_gsc(program, gaps, np.random.default_rng(3))
         seconds = time.time() - start
         within = np.mean(np.abs(filled - truth)[where] < 2 * std[where])
         errors = [error(by_column_mean(gaps), truth, where), error(svd, truth, where), error(regression, truth, where)]
         print(
             f"| {100 * part:.0f} % | {errors[0]:.3f} | {errors[1]:.3f} ({rank}) | {errors[2]:.3f} | "
-            f"{error(filled, truth, where):.3f} ({latents}) | {100 * within:.1f} % | {seconds:.0f} |",
+            f"{error(filled, truth, where):.3f} ({chosen}) | {100 * within:.1f} % | {seconds:.0f} |",
             flush=True,
         )
 

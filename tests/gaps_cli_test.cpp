@@ -101,9 +101,11 @@ TEST_F(GapsCli, NanValueAndMaskAreTheSame) {
 TEST_F(GapsCli, WindowsOfARecordingMayHaveGaps) {
   constexpr Index kSamples = 900, kWindow = 6, kHop = 3;
   Matrix samples(kSamples, 3), mask = Matrix::Zero(kSamples, 3);
-  for (Index t = 0; t < kSamples; ++t)
-    samples.row(t) << 0.5 * static_cast<double>(t), std::sin(0.7 * static_cast<double>(t)) + 0.01 * (t % 7),
-        std::cos(0.31 * static_cast<double>(t)) + 0.01 * (t % 5);
+  for (Index t = 0; t < kSamples; ++t) {
+    const auto time = static_cast<double>(t);
+    samples.row(t) << 0.5 * time, std::sin(0.7 * time) + 0.01 * std::fmod(time, 7),
+        std::cos(0.31 * time) + 0.01 * std::fmod(time, 5);
+  }
   Matrix nan = samples, value = samples;
   for (Index t = 0; t < kSamples; ++t)
     for (const Index c : {1, 2})

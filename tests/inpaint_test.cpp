@@ -160,7 +160,7 @@ TEST(Inpaint, AModelLearnedElsewhereMakesTheFirstGuess) {
       const Inpainted alone = inpaint(damaged, options);
       EXPECT_EQ(alone.picture.channels, guess.channels);
       options.groups.reset();
-      EXPECT_GT(psnr(clean, inpaint(damaged, options).picture, 255), by_model);
+      EXPECT_GT(psnr(clean, inpaint(damaged, options).picture, 255), by_smoothing + 5);
     }
 }
 

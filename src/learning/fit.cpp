@@ -107,16 +107,18 @@ void note_level(const DataSummary& summary, const FitOptions& options, Observer*
 }
 
 /// Columns without any value: nothing is learned of them.
-void note_unobserved(const DataSummary& summary, Observer* observer) {
+void note_unobserved(const DataSummary& summary, const FitOptions& options, Observer* observer) {
   std::string columns;
   Index count = 0;
   for (Index d = 0; d < summary.observed.size(); ++d)
     if (summary.observed[d] == 0 && ++count <= 10) columns += (columns.empty() ? "" : ", ") + std::to_string(d);
   if (observer == nullptr || count == 0) return;
+  const bool has_prior =
+      options.inference.method == Method::factored && options.factored.basis_prior != BasisPrior::none;
   observer->on_note((count == 1 ? "column " : "columns ") + columns + (count > 10 ? ", ..." : "") +
                     " (from 0) of the data " + (count == 1 ? "has" : "have") +
                     " no value at all; what the model says of " + (count == 1 ? "it" : "them") +
-                    " stays as it was at the start");
+                    (has_prior ? " is its prior" : " stays as it was at the start"));
 }
 
 /// Whether codes hang on the noise level; those of a lasso with its lambda do not.
@@ -201,7 +203,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   const DataSummary summary =
       share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan);
   note_level(summary, options, observer);
-  note_unobserved(summary, observer);
+  note_unobserved(summary, options, observer);
   std::optional<Noise> told;
   if (needs_noise_level(options.inference.method))
     told = told_noise(data, summary, options, start, codes_by_noise(options.inference) ? observer : nullptr);
