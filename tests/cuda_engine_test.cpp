@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda/auto_engine.h"
 #include "cuda_support.h"
 #include "expect_error.h"
 #include "oracle.h"
@@ -239,6 +240,37 @@ TEST(Devices, AreNamedWhereTheyAreMissing) {
   EXPECT_TRUE(same_bits(e_step(model, data, options), expected));
 }
 
+/// `auto` takes the device where the work is worth it, and the CPU where that fails.
+TEST_F(OnADevice, AutoFallsBackToTheCpu) {
+  const Model model = random_model({.dimensions = 3, .latents = 12}, 3);
+  const MatrixData much(random_data(model, 25000, 4)), little(random_data(model, 100, 4));
+  const InferenceOptions options = exact();  // 4096 states each
+  const auto device_of = [&](const Data& data, const cuda::AutoEngine::MakeGpu& make_gpu) {
+    cuda::AutoEngine engine(data, options, make_gpu);
+    EXPECT_FALSE(engine.on_device());
+    const bool resident = engine.resident(model, {}) != nullptr;
+    EXPECT_EQ(resident, engine.on_device());
+    return engine.on_device();
+  };
+  int asked = 0;
+  const auto works = [&](const Data& data) {
+    return [&](const InferenceOptions& there) {
+      ++asked;
+      return std::make_unique<cuda::DeviceEngine>(data, there, 0);
+    };
+  };
+  const auto none = [](const InferenceOptions&) { return std::unique_ptr<Engine>(); };
+  const auto fails = [](const InferenceOptions&) -> std::unique_ptr<Engine> {
+    throw Error("the GPU is out of memory");
+  };
+  EXPECT_TRUE(device_of(much, works(much)));
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(device_of(little, works(little)));  // not worth waking it
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(device_of(much, none));
+  EXPECT_FALSE(device_of(much, fails));
+}
+
 TEST_F(OnADevice, RefusesByName) {
   const Model model = random_model({.dimensions = 6, .latents = 20, .slab = SlabType::full}, 3);
   Matrix values = random_data(model, 20, 4);
@@ -249,6 +281,9 @@ TEST_F(OnADevice, RefusesByName) {
                            {"candidates is 13", "device 'device' goes up to 12"});
   const Model diagonal = random_model({.dimensions = 6, .latents = 20}, 3);
   expect_error<UsageError>([&] { e_step(diagonal, data, on_device(exact())); }, {"exact with 20 latents", "up to 12"});
+  InferenceOptions gaps = on_device(truncated(5, 3));
+  gaps.missing = Missing::nan;
+  expect_error<UsageError>([&] { e_step(diagonal, data, gaps); }, {"device is 'device'", "missing is nan"});
   std::uint64_t keys[20];
   const std::unique_ptr<Engine> engine = make_engine(data, on_device(truncated(5, 3)));
   expect_error<UsageError>([&] { engine->e_step(diagonal, {.keys = keys}); }, {"partition"});

@@ -32,6 +32,7 @@ class DeviceEngine final : public Engine {
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
   ResidentEm* resident(const Model& model, const MStepOptions& options) override;
+  bool on_device() const override { return true; }
 
   /// For benchmarks: the queue, and the seconds of one pass over all data whose sums stay on the device.
   Queue& queue() { return queue_; }

@@ -57,9 +57,8 @@ long Expectation<Real>::block_rows(int latents) const {
 template <class Real>
 std::size_t Expectation<Real>::bytes(int latents, int candidates) const {
   const long rows = block_rows(latents), stride = rounded_up(latents, kLanes);
-  const long numbers = rows * (stride + moment_count(candidates) + 4 * dimensions_) +
-                       pieces(rows, kProductTile) * latents * stride + (std::int64_t{32} << 20) / 4;
-  const long doubles = latents * stride * 2 + dimensions_ * (stride + dimensions_);
+  const long numbers = rows * (stride + moment_count(candidates) + 4 * dimensions_) + (std::int64_t{32} << 20) / 4;
+  const long doubles = (pieces(rows, kProductTile) + 8) * latents * stride + dimensions_ * (8 * stride + dimensions_);
   return static_cast<std::size_t>(numbers) * sizeof(Real) + static_cast<std::size_t>(doubles) * sizeof(double);
 }
 
@@ -312,7 +311,7 @@ void Expectation<Real>::outside(long count) {
 template <class Real>
 void Expectation<Real>::products(long count) {
   const long tiles = pieces(count, kProductTile);
-  queue_.launch("products", tiles * latents_, static_cast<std::size_t>(stride_) * sizeof(Real),
+  queue_.launch("products", tiles * latents_, static_cast<std::size_t>(stride_) * sizeof(double),
                 ProductKernel<Real>{latents_, stride_, candidates_, count, chosen_.data(), members_.data(),
                                     moments_.data(), products_.data(), partial_.data()});
   const long size = static_cast<long>(latents_) * stride_;
@@ -325,7 +324,7 @@ template <class Real>
 void Expectation<Real>::cross_products(const Real* Y, long count, const Real* other, int other_stride, int columns,
                                        double* target) {
   const long size = static_cast<long>(dimensions_) * columns;
-  constexpr long kMostNumbers = 8L << 20, kRows = 512;
+  constexpr long kMostNumbers = 8L << 20, kRows = 256;  // few, as cuBLAS adds them up in Real
   const long batch = std::max<long>(1, std::min(count / kRows, kMostNumbers / size));
   const long rows = count / batch, rest = count - batch * rows;
   cross_.reserve(queue_, static_cast<std::size_t>((batch + 1) * size));

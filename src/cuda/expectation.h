@@ -119,10 +119,10 @@ class Expectation {
   Array<Real> root_, square_offset_, square_weight_;
   bool has_root_ = false;
 
-  Array<Real> eta_, best_, outside_, moments_, log_sums_, probability_, second_moment_, partial_, products_, cross_;
+  Array<Real> eta_, best_, outside_, moments_, log_sums_, probability_, second_moment_, cross_;
   Array<std::uint16_t> chosen_;
   Array<std::uint32_t> members_, clamped_;
-  Array<double> spans_, scalar_parts_, squares_;
+  Array<double> partial_, products_, spans_, scalar_parts_, squares_;
   /// Sums, one behind the other: scalars (3), singletons (3 x stride), candidates (2 x stride), y and yy (2 x D), ZZ
   /// (H x stride), YZ (D x stride), YY (D x D), MM (H x stride).
   Array<double> totals_;

@@ -97,15 +97,16 @@ struct TreeKernel {
     sync();
   }
 
-  /// Each lane takes the candidates that its bits switch on.
-  GSC_KERNEL void prepare(const Real* J, const Real* eta, const Real* a, int loop, System& system) const {
+  /// Each lane takes the candidates that its bits switch on. Log weights are less `base` from the beginning: those that
+  /// count are small numbers then, and float has digits for what they differ by.
+  GSC_KERNEL void prepare(const Real* J, const Real* eta, const Real* a, Real base, int loop, System& system) const {
     GSC_UNROLL
     for (int i = 0; i < kPacked; ++i) system.J[i] = J[i];
     GSC_UNROLL
     for (int i = 0; i < K; ++i) system.eta[i] = eta[i];
     GSC_UNROLL
     for (int i = 0; i < kWalked; ++i) system.a[i] = a[i];
-    system.x = Real{0};
+    system.x = Real{0} - base;
     system.g = Real{1};
     system.min_pivot = Real{1};
     system.allowed = arguments.max_active;
@@ -176,13 +177,13 @@ struct TreeKernel {
     Real *J = reinterpret_cast<Real*>(warp.scratch), *eta = J + kPacked, *a = eta + K;
     gather(n, J, eta, a);
     const Real best = arguments.best[n];
-    // The empty state's log weight is 0.
-    Real reference = best > Real{0} ? best : Real{0};
+    const Real base = best > Real{0} ? best : Real{0};  // the empty state's log weight is 0
+    Real reference = Real{0};                           // beyond base
     System system;
     if constexpr (kLooped > 0) {
       Lanes<Real> guess = Real{0};
       for (int loop = 0; loop < 1 << kLooped; ++loop) {
-        prepare(J, eta, a, loop, system);
+        prepare(J, eta, a, base, loop, system);
         guess = larger<Real>(guess, chain(system));
       }
       reference = larger_of(reference, warp_max<Real>(guess));
@@ -198,7 +199,7 @@ struct TreeKernel {
       for (int group = 0; group < kGroups; ++group) totals[group] = Real{0};
       Extremes<Real> extremes{Pivots<Real>::kImpossible, Real{1}};
       for (int loop = 0; loop < 1 << kLooped; ++loop) {
-        prepare(J, eta, a, loop, system);
+        prepare(J, eta, a, base, loop, system);
         if (kLooped == 0 && first_try) reference = larger_of(reference, warp_max<Real>(chain(system)));
         extremes.min_pivot = smaller<Real>(extremes.min_pivot, system.min_pivot);
         Lanes<Real> values[kGroups * kLanes];
@@ -210,18 +211,18 @@ struct TreeKernel {
       const Real excess = warp_max<Real>(extremes.max_x);
       again = excess > kHeadroom && reference + excess > reference;
       if (again) reference = reference + excess;
-      undone = !(reference <= Range<Real>::kLargest);
+      undone = !(base + reference <= Range<Real>::kLargest);
       again = again && !undone;
     }
-    write(n, reference, best, totals, clamped, undone);
+    write(n, base, reference, totals, clamped, undone);
   }
 
   /// Normalises: Z = mass of the candidates' states + that of the latents outside, alone.
-  GSC_KERNEL void write(long n, Real reference, Real best, Lanes<Real> (&totals)[kGroups], bool clamped,
+  GSC_KERNEL void write(long n, Real base, Real reference, Lanes<Real> (&totals)[kGroups], bool clamped,
                         bool undone) const {
     const TreeArguments<Real>& out = arguments;
     const Real mass = broadcast<Real>(totals[kMoments / kLanes], kMoments % kLanes);
-    const Real Z = mass + out.outside[n] * exponential(best - reference);
+    const Real Z = mass + out.outside[n] * exponential(out.best[n] - base - reference);
     const Real factor = undone ? Real{0} : Real{1} / Z;
     const Lanes<int> lane = lane_index();
     GSC_UNROLL
@@ -247,7 +248,7 @@ struct TreeKernel {
       store<Real>(out.second_moment + n * out.stride, latent, value, wanted);
     }
     const Lanes<bool> writer = lane == 0;
-    store<Real>(out.log_sums + n, lane, undone ? Range<Real>::kUndone : reference + logarithm(Z), writer);
+    store<Real>(out.log_sums + n, lane, undone ? Range<Real>::kUndone : base + (reference + logarithm(Z)), writer);
     store<std::uint32_t>(out.clamped + n, lane, clamped ? 1U : 0U, writer);
   }
 };
