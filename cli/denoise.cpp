@@ -144,7 +144,7 @@ class PictureJob {
     if (device == "cuda" || device.rfind("cuda:", 0) == 0)
       progress_.say(fmt::format(
           "{}on device '{}' models are learned and posteriors inferred; patches that are alike are looked for, and "
-          "their priors and groups computed, on the cpu",
+          "groups of them computed, on the cpu",
           place_, device));
   }
 

@@ -177,6 +177,52 @@ TEST_F(OnADevice, PosteriorsOnTheCandidatesAlone) {
   }
 }
 
+/// The rows around each, and itself.
+struct Around final : Neighbours {
+  explicit Around(Index end) : rows(end) {}
+  Index rows;
+  Index most() const override { return 7; }
+  Index of(Index n, std::uint32_t* list) const override {
+    Index found = 0;
+    for (Index other = std::max<Index>(0, n - 3); other < std::min(rows, n + 3 + n % 2); ++other)
+      list[found++] = static_cast<std::uint32_t>(other);
+    return found;
+  }
+};
+
+TEST_F(OnADevice, OwnPriorsAreThoseOfTheCpu) {
+  for (const ModelKnobs& knobs : diagonal_slabs(6, 30))
+    for (const Selection selection : {Selection::singleton, Selection::conditional})
+      for (const bool all : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << knobs << ", " << to_string(selection) << (all ? ", all latents" : ""));
+        ModelKnobs mine = knobs;
+        if (all) mine.latents = 6;
+        const Model model = random_model(mine, 3);
+        const MatrixData data(random_data(model, 90, 4));
+        const InferenceOptions options = truncated(6, 4, selection);
+        const SparsePosterior before = infer_sparse(model, data, options, 5, 80);
+        const Around around(85);
+        const SparsePosterior expected = infer_nonlocal(model, data, options, before, around, {}, 10, 70);
+        limits_of_tests.block_rows = 32;
+        for (const bool single : {false, true}) {
+          const InferenceOptions there = on_device(single ? in_single(options) : options);
+          const SparsePosterior got = infer_nonlocal(model, data, there, before, around, {}, 10, 70);
+          // Scores of candidates under priors of their own are coarse logarithms on the CPU: near ties may differ.
+          Index same = 0;
+          for (Index n = 0; n < 70; ++n) {
+            if (got.candidates.row(n) != expected.candidates.row(n)) continue;
+            ++same;
+            const double allowed = single ? 2e-4 : 1e-6;
+            EXPECT_LT((got.probability.row(n) - expected.probability.row(n)).cwiseAbs().maxCoeff(), allowed);
+            EXPECT_LT((got.mean.row(n) - expected.mean.row(n)).cwiseAbs().maxCoeff(), allowed * 10);
+            EXPECT_LT((got.second_moment.row(n) - expected.second_moment.row(n)).cwiseAbs().maxCoeff(), allowed * 100);
+            EXPECT_NEAR(got.log_likelihood[n], expected.log_likelihood[n], allowed * 10);
+          }
+          EXPECT_GE(same, 66);
+        }
+      }
+}
+
 TEST_F(OnADevice, LearnsAsOnTheCpu) {
   const Model truth = random_model({.dimensions = 6, .latents = 8, .pi_high = 0.4}, 3);
   const MatrixData data(random_data(truth, 200, 4));
@@ -221,6 +267,12 @@ TEST(DeviceQueue, MultipliesAndSolves) {
   EXPECT_LT((back(solution, 9) * square - right).cwiseAbs().maxCoeff(), 1e-9);
   const cuda::Array<double> indefinite = on_device(square - 1e3 * Matrix::Identity(9, 9));
   EXPECT_FALSE(queue.solve_positive_definite(indefinite.data(), 9, solution.data(), 3));
+}
+
+TEST(DeviceQueue, SaysWhatMemoryItLacks) {
+  cuda::Queue queue(0);
+  expect_error<Error>([&] { cuda::Array<double>(queue, std::size_t{1} << 40U); },
+                      {"the GPU is out of memory: 8388608 MB more are needed", "are free", "set device to cpu"});
 }
 
 /// No test program adds the GPUs of the machine by their names.

@@ -2,7 +2,7 @@
 // The truncated and the exact method on a device: the data lies there (device_pass.h), a model goes there, sums come
 // back; or all of learning stays there (device_learning.h).
 //
-// What it does not have is refused by name; most probable states and priors of their own are computed by the
+// What it does not have is refused by name; most probable states are computed by the
 // CpuEngine that it holds.
 
 #include <gsc/engine.h>

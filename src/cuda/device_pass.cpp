@@ -149,8 +149,11 @@ void DevicePass::run(const DeviceModel& model) {
 /// False if some data points need more than this precision.
 template <class Real>
 bool DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-                      BlockOutput& output, const StopRequest& stop) {
+                      BlockOutput& output, const StopRequest& stop, const SparsePosterior* before) {
   Expectation<Real>& expectation = ready<Real>(model);
+  if (output.own != nullptr)
+    expectation.set_before(before->rows(), static_cast<int>(before->candidates.cols()), before->candidates.data(),
+                           before->probability.data(), before->mean.data(), before->second_moment.data());
   const Index D = data_.cols(), step = expectation.block_rows(model.latents());
   const Vector delta = intercept.size() > 0 ? Vector(origin_ - intercept) : origin_;
   // y'Py with P = L^-T L^-1: squares of Y L^-T.
@@ -180,10 +183,10 @@ bool DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector
 }
 
 void DevicePass::points(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-                        BlockOutput& output, const StopRequest& stop) {
+                        BlockOutput& output, const StopRequest& stop, const SparsePosterior* before) {
   if (options_.precision == Precision::double_precision ||
-      !give<float>(model, noise, intercept, first, count, output, stop))
-    give<double>(model, noise, intercept, first, count, output, stop);
+      !give<float>(model, noise, intercept, first, count, output, stop, before))
+    give<double>(model, noise, intercept, first, count, output, stop, before);
 }
 
 }  // namespace gsc::cuda

@@ -6,7 +6,7 @@
 #include <new>
 #include <numeric>
 
-#include "cuda/queue.h"
+#include "cuda/out_of_memory.h"
 
 namespace gsc::cuda {
 namespace {
@@ -51,7 +51,10 @@ Queue::Queue(int) : impl_(std::make_unique<Impl>()) {}
 Queue::~Queue() = default;
 
 DeviceMemory Queue::memory() const { return {std::size_t{1} << 33U, std::size_t{1} << 33U}; }
-void* Queue::allocate(std::size_t bytes) { return poisoned(bytes); }
+void* Queue::allocate(std::size_t bytes) {
+  if (bytes > memory().free) throw out_of_memory(bytes, memory());
+  return poisoned(bytes);
+}
 void Queue::release(void* memory) noexcept { std::free(memory); }
 void* Queue::allocate_pinned(std::size_t bytes) { return poisoned(bytes); }
 void Queue::release_pinned(void* memory) noexcept { std::free(memory); }

@@ -40,6 +40,8 @@ struct TreeArguments {
   const Real* J;                    ///< H x stride
   const Real* a;                    ///< H
   const Real* eta_offset;           ///< H
+  long own_step;                    ///< with priors of their own a is count x stride, so far from row to row; else 0
+  const Real* tau;                  ///< count x stride; two of these multiply entries of J; else null
   const Real* best;                 ///< count; largest log weight of a latent alone
   const Real* outside;              ///< count; weights of those that are not candidates, relative to exp(best)
   Real* rows;                       ///< count x stride: eta without offset in, at the candidates means out
@@ -86,14 +88,20 @@ struct TreeKernel {
       const Lanes<bool> wanted = at < K * K && col <= row;
       const Lanes<int> from = convert<int>(load<std::uint16_t>(candidates, row, wanted, std::uint16_t{0}));
       const Lanes<int> to = convert<int>(load<std::uint16_t>(candidates, col, wanted, std::uint16_t{0}));
-      const Lanes<Real> value = load<Real>(in.J, from * in.stride + to, wanted, Real{0});
+      Lanes<Real> value = load<Real>(in.J, from * in.stride + to, wanted, Real{0});
+      if (in.tau != nullptr) {
+        const Real* tau = in.tau + n * in.stride;
+        const Lanes<Real> scaled =
+            value * load<Real>(tau, from, wanted, Real{0}) * load<Real>(tau, to, wanted, Real{0});
+        value = select<Real>(row == col, Real{1}, scaled);
+      }
       store<Real>(J, row * (row + 1) / 2 + col, value, wanted);
     }
     const Lanes<bool> wanted = lane < K;
     const Lanes<int> latent = convert<int>(load<std::uint16_t>(candidates, lane, wanted, std::uint16_t{0}));
     const Lanes<Real> offset = load<Real>(in.eta_offset, latent, wanted, Real{0});
     store<Real>(eta, lane, load<Real>(in.rows + n * in.stride, latent, wanted, Real{0}) + offset, wanted);
-    store<Real>(a, lane, load<Real>(in.a, latent, wanted, Real{0}), wanted);
+    store<Real>(a, lane, load<Real>(in.a + n * in.own_step, latent, wanted, Real{0}), wanted);
     sync();
   }
 
