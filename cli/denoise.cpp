@@ -146,6 +146,12 @@ class PictureJob {
         noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_text(plan_),
         duration_text(plan_.seconds()), thread_count(options_.threads),
         thread_count(options_.threads) == 1 ? "" : "s"));
+    const std::string& device = options_.device;
+    if (device == "cuda" || device.rfind("cuda:", 0) == 0)
+      progress_.say(fmt::format(
+          "{}on device '{}' models are learned and posteriors inferred; patches that are alike are looked for, and "
+          "groups of them computed, on the cpu",
+          place_, device));
   }
 
   /// What there was when the user had enough.

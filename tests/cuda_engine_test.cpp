@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda/auto_engine.h"
 #include "cuda_support.h"
 #include "expect_error.h"
 #include "oracle.h"
@@ -176,6 +177,52 @@ TEST_F(OnADevice, PosteriorsOnTheCandidatesAlone) {
   }
 }
 
+/// The rows around each, and itself.
+struct Around final : Neighbours {
+  explicit Around(Index end) : rows(end) {}
+  Index rows;
+  Index most() const override { return 7; }
+  Index of(Index n, std::uint32_t* list) const override {
+    Index found = 0;
+    for (Index other = std::max<Index>(0, n - 3); other < std::min(rows, n + 3 + n % 2); ++other)
+      list[found++] = static_cast<std::uint32_t>(other);
+    return found;
+  }
+};
+
+TEST_F(OnADevice, OwnPriorsAreThoseOfTheCpu) {
+  for (const ModelKnobs& knobs : diagonal_slabs(6, 30))
+    for (const Selection selection : {Selection::singleton, Selection::conditional})
+      for (const bool all : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << knobs << ", " << to_string(selection) << (all ? ", all latents" : ""));
+        ModelKnobs mine = knobs;
+        if (all) mine.latents = 6;
+        const Model model = random_model(mine, 3);
+        const MatrixData data(random_data(model, 90, 4));
+        const InferenceOptions options = truncated(6, 4, selection);
+        const SparsePosterior before = infer_sparse(model, data, options, 5, 80);
+        const Around around(85);
+        const SparsePosterior expected = infer_nonlocal(model, data, options, before, around, {}, 10, 70);
+        limits_of_tests.block_rows = 32;
+        for (const bool single : {false, true}) {
+          const InferenceOptions there = on_device(single ? in_single(options) : options);
+          const SparsePosterior got = infer_nonlocal(model, data, there, before, around, {}, 10, 70);
+          // Scores of candidates under priors of their own are coarse logarithms on the CPU: near ties may differ.
+          Index same = 0;
+          for (Index n = 0; n < 70; ++n) {
+            if (got.candidates.row(n) != expected.candidates.row(n)) continue;
+            ++same;
+            const double allowed = single ? 2e-4 : 1e-6;
+            EXPECT_LT((got.probability.row(n) - expected.probability.row(n)).cwiseAbs().maxCoeff(), allowed);
+            EXPECT_LT((got.mean.row(n) - expected.mean.row(n)).cwiseAbs().maxCoeff(), allowed * 10);
+            EXPECT_LT((got.second_moment.row(n) - expected.second_moment.row(n)).cwiseAbs().maxCoeff(), allowed * 100);
+            EXPECT_NEAR(got.log_likelihood[n], expected.log_likelihood[n], allowed * 10);
+          }
+          EXPECT_GE(same, 66);
+        }
+      }
+}
+
 TEST_F(OnADevice, LearnsAsOnTheCpu) {
   const Model truth = random_model({.dimensions = 6, .latents = 8, .pi_high = 0.4}, 3);
   const MatrixData data(random_data(truth, 200, 4));
@@ -222,6 +269,12 @@ TEST(DeviceQueue, MultipliesAndSolves) {
   EXPECT_FALSE(queue.solve_positive_definite(indefinite.data(), 9, solution.data(), 3));
 }
 
+TEST(DeviceQueue, SaysWhatMemoryItLacks) {
+  cuda::Queue queue(0);
+  expect_error<Error>([&] { cuda::Array<double>(queue, std::size_t{1} << 40U); },
+                      {"the GPU is out of memory: 8388608 MB more are needed", "are free", "set device to cpu"});
+}
+
 /// No test program adds the GPUs of the machine by their names.
 TEST(Devices, AreNamedWhereTheyAreMissing) {
   const Model model = random_model({.dimensions = 6, .latents = 8}, 3);
@@ -239,6 +292,37 @@ TEST(Devices, AreNamedWhereTheyAreMissing) {
   EXPECT_TRUE(same_bits(e_step(model, data, options), expected));
 }
 
+/// `auto` takes the device where the work is worth it, and the CPU where that fails.
+TEST_F(OnADevice, AutoFallsBackToTheCpu) {
+  const Model model = random_model({.dimensions = 3, .latents = 12}, 3);
+  const MatrixData much(random_data(model, 25000, 4)), little(random_data(model, 100, 4));
+  const InferenceOptions options = exact();  // 4096 states each
+  const auto device_of = [&](const Data& data, const cuda::AutoEngine::MakeGpu& make_gpu) {
+    cuda::AutoEngine engine(data, options, make_gpu);
+    EXPECT_FALSE(engine.on_device());
+    const bool resident = engine.resident(model, {}) != nullptr;
+    EXPECT_EQ(resident, engine.on_device());
+    return engine.on_device();
+  };
+  int asked = 0;
+  const auto works = [&](const Data& data) {
+    return [&](const InferenceOptions& there) {
+      ++asked;
+      return std::make_unique<cuda::DeviceEngine>(data, there, 0);
+    };
+  };
+  const auto none = [](const InferenceOptions&) { return std::unique_ptr<Engine>(); };
+  const auto fails = [](const InferenceOptions&) -> std::unique_ptr<Engine> {
+    throw Error("the GPU is out of memory");
+  };
+  EXPECT_TRUE(device_of(much, works(much)));
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(device_of(little, works(little)));  // not worth waking it
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(device_of(much, none));
+  EXPECT_FALSE(device_of(much, fails));
+}
+
 TEST_F(OnADevice, RefusesByName) {
   const Model model = random_model({.dimensions = 6, .latents = 20, .slab = SlabType::full}, 3);
   Matrix values = random_data(model, 20, 4);
@@ -249,6 +333,9 @@ TEST_F(OnADevice, RefusesByName) {
                            {"candidates is 13", "device 'device' goes up to 12"});
   const Model diagonal = random_model({.dimensions = 6, .latents = 20}, 3);
   expect_error<UsageError>([&] { e_step(diagonal, data, on_device(exact())); }, {"exact with 20 latents", "up to 12"});
+  InferenceOptions gaps = on_device(truncated(5, 3));
+  gaps.missing = Missing::nan;
+  expect_error<UsageError>([&] { e_step(diagonal, data, gaps); }, {"device is 'device'", "missing is nan"});
   std::uint64_t keys[20];
   const std::unique_ptr<Engine> engine = make_engine(data, on_device(truncated(5, 3)));
   expect_error<UsageError>([&] { engine->e_step(diagonal, {.keys = keys}); }, {"partition"});

@@ -232,9 +232,15 @@ TEST_F(LearningOnADevice, WhatItDoesNotHaveIsLeftToTheCpu) {
   EXPECT_EQ(make_engine(data, truncated(5, 3))->resident(model, {}), nullptr);
   FitOptions options = options_of(0, NoiseType::scalar, Intercept::mean);
   options.noise_update = Update::paper;
-  const FitResult expected = fit(data, options);
+  struct Listener final : Observer {
+    std::vector<std::string> notes;
+    void on_note(const std::string& note) override { notes.push_back(note); }
+  } here, there;
+  const FitResult expected = fit(data, options, &here);
   options.inference.device = "device";
-  EXPECT_NEAR(fit(data, options).last().free_energy / expected.last().free_energy, 1, 1e-9);
+  EXPECT_NEAR(fit(data, options, &there).last().free_energy / expected.last().free_energy, 1, 1e-9);
+  ASSERT_EQ(there.notes.size(), here.notes.size() + 1);  // the user is told
+  EXPECT_NE(there.notes.back().find("M-steps on the cpu, as noise_update is paper"), std::string::npos);
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ class Engine {
   /// Learning where the data lies (gsc/resident_em.h), if the engine has that for such models and M-steps; else null.
   /// It is the engine's.
   virtual ResidentEm* resident(const Model& model, const MStepOptions& options);
+  /// Whether it computes elsewhere than on the processor, so that what it leaves to that is worth a word.
+  virtual bool on_device() const { return false; }
 };
 
 /// An engine for this data, which must outlive it, on options.device. Throws UsageError, naming the devices there are,

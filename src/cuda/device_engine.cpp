@@ -7,6 +7,8 @@
 #include "cuda/host_model.h"
 #include "cuda/tree_kernel.h"
 #include "inference/block_inference.h"
+#include "inference/neighbour_sums.h"
+#include "inference/parallel_blocks.h"
 #include "math/numeric_scope.h"
 
 namespace gsc::cuda {
@@ -140,9 +142,36 @@ Posterior DeviceEngine::infer(const Model& model, const PosteriorRequest& reques
   return result;
 }
 
+namespace {
+
+/// The neighbours of rows first .. first+count-1, by their places in own.before.
+OwnLists lists_of(const Model& model, const OwnPriors& own, Index first, Index count, int threads,
+                  const StopRequest& stop) {
+  own.options.validate();
+  require_before(model, own.before);
+  OwnLists lists;
+  lists.pseudo_counts = own.options.pseudo_counts;
+  const Index most = own.neighbours.most();
+  lists.most = static_cast<int>(most);
+  lists.rows.resize(static_cast<std::size_t>(count * most));
+  lists.neighbours.resize(static_cast<std::size_t>(count));
+  lists.log_off.resize(static_cast<std::size_t>(count));
+  constexpr double kWork = 5e4;  // nanoseconds a data point: to look for patches that are alike
+  parallel_blocks(BlockPlan(first, count, most, kWork, threads), stop, [&](int, Index begin, Index rows) {
+    for (Index n = begin; n < begin + rows; ++n) {
+      std::uint32_t* list = lists.rows.data() + (n - first) * most;
+      const Index found = own.neighbours.of(n, list);
+      for (Index i = 0; i < found; ++i) list[i] = static_cast<std::uint32_t>(row_in(own.before, list[i]));
+      lists.neighbours[static_cast<std::size_t>(n - first)] = static_cast<std::int32_t>(found);
+    }
+  });
+  return lists;
+}
+
+}  // namespace
+
 SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                            const StopRequest& stop) {
-  if (own != nullptr) return host_.infer_sparse(model, first, count, own, stop);
   const NumericScope scope;
   check(model);
   if (options_.method != Method::truncated) return Engine::infer_sparse(model, first, count, own, stop);
@@ -163,10 +192,19 @@ SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Inde
   output.squares = squares.data();
   output.candidates = candidates.data();
   output.moments = moments.data();
-  pass_.points(there, model.noise, model.intercept, first, count, output, stop);
+  OwnLists lists;
+  if (own != nullptr) {
+    lists = lists_of(model, *own, first, count, thread_count(options_.threads), stop);
+    output.own = &lists;
+  }
+  pass_.points(there, model.noise, model.intercept, first, count, output, stop,
+               own != nullptr ? &own->before : nullptr);
 
   const std::vector<double> scale = there.scale_on_host();
   result.log_likelihood.array() += there.constant_on_host() - 0.5 * squares.array();
+  if (own != nullptr)  // the constant has sum_h log(1 - pi_h) of the model's prior
+    result.log_likelihood.array() +=
+        Eigen::Map<const Vector>(lists.log_off.data(), count).array() - (-model.pi.array()).log1p().sum();
   const Index packed = K * (K + 1) / 2;
   for (Index n = 0; n < count; ++n)
     for (Index i = 0; i < K; ++i) {

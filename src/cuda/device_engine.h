@@ -2,7 +2,7 @@
 // The truncated and the exact method on a device: the data lies there (device_pass.h), a model goes there, sums come
 // back; or all of learning stays there (device_learning.h).
 //
-// What it does not have is refused by name; most probable states and priors of their own are computed by the
+// What it does not have is refused by name; most probable states are computed by the
 // CpuEngine that it holds.
 
 #include <gsc/engine.h>
@@ -32,6 +32,7 @@ class DeviceEngine final : public Engine {
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
   ResidentEm* resident(const Model& model, const MStepOptions& options) override;
+  bool on_device() const override { return true; }
 
   /// For benchmarks: the queue, and the seconds of one pass over all data whose sums stay on the device.
   Queue& queue() { return queue_; }

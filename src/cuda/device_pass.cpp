@@ -12,15 +12,28 @@ namespace {
 
 std::vector<double> list(const Vector& values) { return {values.data(), values.data() + values.size()}; }
 
+/// Near the data's mean: that of runs of rows all over it.
+Vector middle_of(const Data& data) {
+  constexpr Index kRuns = 16, kRun = 256;
+  Vector sum = Vector::Zero(data.cols());
+  Index count = 0;
+  for (Index run = 0; run < kRuns; ++run) {
+    const Index first = data.rows() * run / kRuns, end = data.rows() * (run + 1) / kRuns;
+    Matrix rows(std::min(kRun, end - first), data.cols());
+    if (rows.rows() == 0) continue;
+    data.read(first, rows);
+    require_finite(data, first, rows);
+    sum += rows.colwise().sum().transpose();
+    count += rows.rows();
+  }
+  return count > 0 ? Vector(sum / static_cast<double>(count)) : sum;
+}
+
 }  // namespace
 
 DevicePass::DevicePass(Queue& queue, const Data& data, const InferenceOptions& options, Limits limits)
     : queue_(queue), data_(data), options_(options), limits_(limits) {
-  constexpr Index kLook = 4096;
-  Matrix rows(std::min(kLook, data.rows()), data.cols());
-  data.read(0, rows);
-  require_finite(data, 0, rows);
-  origin_ = data.rows() > 0 ? Vector(rows.colwise().mean().transpose()) : Vector(Vector::Zero(data.cols()));
+  origin_ = middle_of(data);
   origin_on_device_ = Array<double>(queue, static_cast<std::size_t>(origin_.size()));
   origin_on_device_.upload(list(origin_));
 }
@@ -136,8 +149,11 @@ void DevicePass::run(const DeviceModel& model) {
 /// False if some data points need more than this precision.
 template <class Real>
 bool DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-                      BlockOutput& output, const StopRequest& stop) {
+                      BlockOutput& output, const StopRequest& stop, const SparsePosterior* before) {
   Expectation<Real>& expectation = ready<Real>(model);
+  if (output.own != nullptr)
+    expectation.set_before(before->rows(), static_cast<int>(before->candidates.cols()), before->candidates.data(),
+                           before->probability.data(), before->mean.data(), before->second_moment.data());
   const Index D = data_.cols(), step = expectation.block_rows(model.latents());
   const Vector delta = intercept.size() > 0 ? Vector(origin_ - intercept) : origin_;
   // y'Py with P = L^-T L^-1: squares of Y L^-T.
@@ -167,10 +183,10 @@ bool DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector
 }
 
 void DevicePass::points(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-                        BlockOutput& output, const StopRequest& stop) {
+                        BlockOutput& output, const StopRequest& stop, const SparsePosterior* before) {
   if (options_.precision == Precision::double_precision ||
-      !give<float>(model, noise, intercept, first, count, output, stop))
-    give<double>(model, noise, intercept, first, count, output, stop);
+      !give<float>(model, noise, intercept, first, count, output, stop, before))
+    give<double>(model, noise, intercept, first, count, output, stop, before);
 }
 
 }  // namespace gsc::cuda

@@ -25,9 +25,10 @@ class DevicePass {
 
   /// The sums over the rows of the pass, on the device. `rescues`: as DeviceSums::take().
   RowNumbers sum(const DeviceModel& model, const Pass& pass, const double* rescues, DeviceSums& sums);
-  /// The posterior of each of the rows first .. first+count-1; `noise` is the model's.
+  /// The posterior of each of the rows first .. first+count-1; `noise` is the model's. With output.own: each under its
+  /// own prior, from `before`.
   void points(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-              BlockOutput& output, const StopRequest& stop);
+              BlockOutput& output, const StopRequest& stop, const SparsePosterior* before = nullptr);
   /// A pass over all data whose sums are left as they are.
   void run(const DeviceModel& model);
 
@@ -51,7 +52,7 @@ class DevicePass {
   Expectation<Real>& pass(const DeviceModel& model, const Pass& pass);
   template <class Real>
   bool give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-            BlockOutput& output, const StopRequest& stop);
+            BlockOutput& output, const StopRequest& stop, const SparsePosterior* before);
 
   Queue& queue_;
   const Data& data_;

@@ -7,8 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cuda/device_engine.h"
-#include "inference/prepared_model.h"
+#include "cuda/auto_engine.h"
 
 namespace gsc {
 namespace {
@@ -62,52 +61,6 @@ int any_gpu() {
   return -1;
 }
 
-/// A GPU where one is found, has what the model needs, and the work is worth waking it; else the CPU. Decides when it
-/// sees the first model.
-class AutoEngine final : public Engine {
- public:
-  AutoEngine(const Data& data, const InferenceOptions& options) : data_(data), options_(options) {}
-
-  Statistics e_step(const Model& model, const Pass& pass) override { return engine(model).e_step(model, pass); }
-  Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
-                  const StopRequest& stop) override {
-    return engine(model).infer(model, request, first, count, stop);
-  }
-  bool has_sparse() const override { return options_.method == Method::truncated; }
-  SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
-                               const StopRequest& stop) override {
-    return engine(model).infer_sparse(model, first, count, own, stop);
-  }
-  ResidentEm* resident(const Model& model, const MStepOptions& options) override {
-    return engine(model).resident(model, options);
-  }
-
- private:
-  Engine& engine(const Model& model) {
-    if (!engine_) {
-      const int gpu = worth_it(model) ? any_gpu() : -1;
-      InferenceOptions options = options_;
-      options.device = gpu >= 0 ? "cuda:" + std::to_string(gpu) : "cpu";
-      engine_ = make_engine(data_, options);
-    }
-    return *engine_;
-  }
-
-  /// Waking a GPU takes a quarter of a second (docs/gpu.md), in which two cores do so many states.
-  bool worth_it(const Model& model) const {
-    constexpr double kStates = 1e8;
-    if (!cuda::DeviceEngine::has(model, options_)) return false;
-    const InferenceOptions all = options_.resolved(model.latents());
-    const Index candidates = options_.method == Method::exact ? model.latents() : all.candidates;
-    const Index max_active = options_.method == Method::exact ? model.latents() : all.max_active;
-    return static_cast<double>(data_.rows()) * state_count(candidates, max_active) >= kStates;
-  }
-
-  const Data& data_;
-  const InferenceOptions options_;
-  std::unique_ptr<Engine> engine_;
-};
-
 }  // namespace
 
 std::vector<CudaDevice> cuda_devices() {
@@ -144,7 +97,10 @@ void add_cuda_engines() {
       on_cpu.device = "cpu";
       return make_engine(data, on_cpu);
     }
-    return std::make_unique<AutoEngine>(data, options);
+    return std::make_unique<cuda::AutoEngine>(data, options, [&data](const InferenceOptions& there) {
+      const int gpu = any_gpu();
+      return gpu < 0 ? nullptr : std::make_unique<cuda::DeviceEngine>(data, there, gpu);
+    });
   });
 }
 

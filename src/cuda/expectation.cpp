@@ -15,9 +15,6 @@
 namespace gsc::cuda {
 namespace {
 
-long rounded_up(long value, long unit) { return (value + unit - 1) / unit * unit; }
-long pieces(long value, long size) { return (value + size - 1) / size; }
-
 /// Calls run(TreeKernel<Real, K>) for K candidates.
 template <class Real, int K = 1, class Run>
 void with_tree(int candidates, const TreeArguments<Real>& arguments, const Run& run) {
@@ -30,107 +27,6 @@ void with_tree(int candidates, const TreeArguments<Real>& arguments, const Run& 
 }
 
 }  // namespace
-
-template <class Real>
-Expectation<Real>::Expectation(Queue& queue, int dimensions, long resident, long most_rows)
-    : queue_(queue), dimensions_(dimensions), resident_(resident), most_rows_(most_rows) {
-  if (resident > 0) Y_ = Array<Real>(queue, static_cast<std::size_t>(resident * dimensions));
-}
-
-template <class Real>
-Expectation<Real>::~Expectation() {
-  queue_.wait();
-  for (Real* pinned : pinned_)
-    if (pinned != nullptr) queue_.release_pinned(pinned);
-}
-
-template <class Real>
-long Expectation<Real>::block_rows(int latents) const {
-  if (most_rows_ > 0) return most_rows_;
-  // As much as an H200's cache. Half of it was measured: selection gains a tenth, but twice as many kernels are
-  // started.
-  constexpr long kCache = 64L << 20;
-  const long fits = kCache / (rounded_up(latents, kLanes) * static_cast<long>(sizeof(Real)));
-  return std::clamp<long>(fits / kProductTile * kProductTile, 8192, 65536);
-}
-
-template <class Real>
-std::size_t Expectation<Real>::bytes(int latents, int candidates) const {
-  const long rows = block_rows(latents), stride = rounded_up(latents, kLanes);
-  const long numbers = rows * (stride + moment_count(candidates) + 4 * dimensions_) +
-                       pieces(rows, kProductTile) * latents * stride + (std::int64_t{32} << 20) / 4;
-  const long doubles = latents * stride * 2 + dimensions_ * (stride + dimensions_);
-  return static_cast<std::size_t>(numbers) * sizeof(Real) + static_cast<std::size_t>(doubles) * sizeof(double);
-}
-
-/// Room for a model of this shape.
-template <class Real>
-void Expectation<Real>::work_space(int latents, const Truncation& truncation) {
-  latents_ = latents;
-  candidates_ = truncation.candidates;
-  max_active_ = truncation.max_active;
-  conditional_ = truncation.conditional;
-  stride_ = static_cast<int>(rounded_up(latents_, kLanes));
-  rows_ = block_rows(latents_);
-  const long most = resident_ > 0 ? std::min(rows_, rounded_up(resident_, kLanes)) : rows_;
-  rows_ = most;
-  const auto rows = static_cast<std::size_t>(rows_), stride = static_cast<std::size_t>(stride_);
-  eta_.reserve(queue_, rows * stride);
-  best_.reserve(queue_, rows);
-  outside_.reserve(queue_, rows);
-  moments_.reserve(queue_, rows * static_cast<std::size_t>(moment_count(candidates_)));
-  clamped_.reserve(queue_, rows);
-  chosen_.reserve(queue_, rows * static_cast<std::size_t>(candidates_));
-  members_.reserve(queue_, static_cast<std::size_t>(pieces(rows_, kLanes)) * stride);
-  const auto tiles = static_cast<std::size_t>(pieces(rows_, kProductTile));
-  products_.reserve(queue_, tiles * static_cast<std::size_t>(latents_) * stride);
-  partial_.reserve(queue_, static_cast<std::size_t>(pieces(rows_, kSingletonTile)) * 3 * stride);
-}
-
-template <class Real>
-void Expectation<Real>::set_model(const DeviceModel& model, const Truncation& truncation) {
-  work_space(model.latents(), truncation);
-  const auto H = static_cast<std::size_t>(latents_), stride = static_cast<std::size_t>(stride_);
-  projection_.reserve(queue_, static_cast<std::size_t>(dimensions_) * stride);
-  J_.reserve(queue_, H * stride);
-  J_single_.reserve(queue_, H * stride);
-  for (Array<Real>* of_latents : {&eta_offset_, &a_}) of_latents->reserve(queue_, stride);
-  score_offset_.reserve(queue_, stride);
-  queue_.launch(
-      "preparation", piece_count(dimensions_ + latents_ + 1, stride_), 0,
-      ModelRowsKernel<Real>{dimensions_, latents_, stride_, model.PW(), model.G(), model.vectors(), projection_.data(),
-                            J_.data(), eta_offset_.data(), a_.data(), J_single_.data(), score_offset_.data()});
-}
-
-template <class Real>
-Real* Expectation<Real>::staging() {
-  const auto needed = static_cast<std::size_t>((rows_ > 0 ? rows_ : block_rows(1)) * dimensions_);
-  if (needed > pinned_size_) {
-    queue_.wait();
-    for (Real*& pinned : pinned_) {
-      if (pinned != nullptr) queue_.release_pinned(pinned);
-      pinned = nullptr;
-      pinned = static_cast<Real*>(queue_.allocate_pinned(needed * sizeof(Real)));
-    }
-    pinned_size_ = needed;
-  }
-  slot_ = 1 - slot_;
-  queue_.reuse(slot_);
-  return pinned_[slot_];
-}
-
-template <class Real>
-void Expectation<Real>::bring(long first, long count) {
-  Real* to = nullptr;
-  if (resident_ > 0) {
-    to = Y_.data() + first * dimensions_;
-  } else {
-    staged_[slot_].reserve(queue_, pinned_size_);
-    to = staged_[slot_].data();
-  }
-  queue_.upload_beside(slot_, to, pinned_[slot_], static_cast<std::size_t>(count * dimensions_) * sizeof(Real));
-  queue_.used(slot_);
-}
 
 template <class Real>
 void Expectation<Real>::begin(const Wanted& wanted, long points, bool all_resident) {
@@ -192,8 +88,11 @@ template <class Real>
 void Expectation<Real>::block(const Real* Y, long count, const BlockOutput* output) {
   queue_.multiply(
       {false, count, stride_, dimensions_, Y, dimensions_, projection_.data(), stride_, eta_.data(), stride_});
-  select(count);
+  OwnLists* own = output != nullptr ? output->own : nullptr;
+  if (own != nullptr) own_priors(count, *own);
+  select(count, own != nullptr);
   tree(count, output);
+  if (own != nullptr) own_units(count, *own);
   outside(count);
   if (output != nullptr) give(Y, count, *output);
   if (summing_) {
@@ -227,7 +126,7 @@ void Expectation<Real>::own_sums(const Real* Y, long count) {
 }
 
 template <class Real>
-void Expectation<Real>::select(long count) {
+void Expectation<Real>::select(long count, bool own) {
   queue_.zero(members_.data(), static_cast<std::size_t>(pieces(count, kLanes) * stride_) * sizeof(std::uint32_t));
   SelectArguments<Real> in{};
   in.latents = latents_;
@@ -239,6 +138,13 @@ void Expectation<Real>::select(long count) {
   in.eta_offset = eta_offset_.data();
   in.a = a_.data();
   in.score_offset = score_offset_.data();
+  if (own) {
+    in.eta_offset = no_offset_.data();
+    in.a = own_a_.data();
+    in.score_offset = own_score_.data();
+    in.own_step = stride_;
+    in.tau = own_tau_.data();
+  }
   in.J = J_single_.data();
   in.chosen = chosen_.data();
   in.best = best_.data();
@@ -278,6 +184,12 @@ void Expectation<Real>::tree(long count, const BlockOutput* output) {
   in.J = J_.data();
   in.a = a_.data();
   in.eta_offset = eta_offset_.data();
+  if (output != nullptr && output->own != nullptr) {
+    in.eta_offset = no_offset_.data();
+    in.a = own_a_.data();
+    in.own_step = stride_;
+    in.tau = own_tau_.data();
+  }
   in.best = best_.data();
   in.outside = outside_.data();
   in.rows = eta_.data();
@@ -312,7 +224,7 @@ void Expectation<Real>::outside(long count) {
 template <class Real>
 void Expectation<Real>::products(long count) {
   const long tiles = pieces(count, kProductTile);
-  queue_.launch("products", tiles * latents_, static_cast<std::size_t>(stride_) * sizeof(Real),
+  queue_.launch("products", tiles * latents_, static_cast<std::size_t>(stride_) * sizeof(double),
                 ProductKernel<Real>{latents_, stride_, candidates_, count, chosen_.data(), members_.data(),
                                     moments_.data(), products_.data(), partial_.data()});
   const long size = static_cast<long>(latents_) * stride_;
@@ -325,7 +237,7 @@ template <class Real>
 void Expectation<Real>::cross_products(const Real* Y, long count, const Real* other, int other_stride, int columns,
                                        double* target) {
   const long size = static_cast<long>(dimensions_) * columns;
-  constexpr long kMostNumbers = 8L << 20, kRows = 512;
+  constexpr long kMostNumbers = 8L << 20, kRows = 256;  // few, as cuBLAS adds them up in Real
   const long batch = std::max<long>(1, std::min(count / kRows, kMostNumbers / size));
   const long rows = count / batch, rest = count - batch * rows;
   cross_.reserve(queue_, static_cast<std::size_t>((batch + 1) * size));

@@ -19,6 +19,9 @@
 
 namespace gsc::cuda {
 
+inline long rounded_up(long value, long unit) { return (value + unit - 1) / unit * unit; }
+inline long pieces(long value, long size) { return (value + size - 1) / size; }
+
 /// Which states a posterior is on.
 struct Truncation {
   int candidates, max_active;
@@ -31,6 +34,15 @@ struct Wanted {
   bool mean_products = false;  ///< MM
 };
 
+/// Priors of their own (own_prior_kernel.h), of all data points of a pass point by point: lists on the host.
+struct OwnLists {
+  double pseudo_counts = 0;
+  int most = 0;                          ///< neighbours that a data point has at most
+  std::vector<std::uint32_t> rows;       ///< count x most: rows of what set_before() was given
+  std::vector<std::int32_t> neighbours;  ///< count: how many
+  std::vector<double> log_off;           ///< count; out: sum_h log(1 - pi_n)
+};
+
 /// What is wanted of each data point of a block; null: nothing. Numbers are scaled.
 struct BlockOutput {
   double* mean = nullptr;               ///< count x H
@@ -41,6 +53,7 @@ struct BlockOutput {
   std::uint16_t* candidates = nullptr;  ///< count x K, by position
   double* moments = nullptr;            ///< count x moment_count(K)
   bool candidates_alone = false;        ///< no other latent may be active by itself; there are no means then
+  OwnLists* own = nullptr;              ///< then with candidates_alone
 };
 
 template <class Real>
@@ -63,6 +76,10 @@ class Expectation {
   /// For squares: y'Py = sum_d weight_d (x_d + offset_d)^2 with x = Y root (D x D, row-major), or Y if root is empty.
   void set_weights(const std::vector<double>& root, const std::vector<double>& offset,
                    const std::vector<double>& weight);
+
+  /// Posteriors on their candidates (rows x candidates) of data points that are neighbours, not scaled.
+  void set_before(long rows, int candidates, const std::uint16_t* chosen, const float* probability, const float* mean,
+                  const float* second_moment);
 
   /// Memory of the host, for a block of rows less the origin, that may be filled now; then `bring` takes it to the
   /// device: to row `first` of the resident ones, or to be the next block. The next two blocks use different memory.
@@ -89,7 +106,9 @@ class Expectation {
   void work_space(int latents, const Truncation& truncation);
   void block(const Real* Y, long count, const BlockOutput* output);
   void own_sums(const Real* Y, long count);
-  void select(long count);
+  void own_priors(long count, const OwnLists& own);
+  void own_units(long count, OwnLists& own);
+  void select(long count, bool own);
   void tree(long count, const BlockOutput* output);
   void outside(long count);
   void products(long count);
@@ -114,15 +133,22 @@ class Expectation {
   int slot_ = 0;
   Array<std::int64_t> list_;
 
+  const DeviceModel* model_ = nullptr;
   Array<Real> projection_, eta_offset_, a_, J_;
   Array<float> score_offset_, J_single_, select_memory_;
   Array<Real> root_, square_offset_, square_weight_;
   bool has_root_ = false;
 
-  Array<Real> eta_, best_, outside_, moments_, log_sums_, probability_, second_moment_, partial_, products_, cross_;
-  Array<std::uint16_t> chosen_;
+  Array<Real> eta_, best_, outside_, moments_, log_sums_, probability_, second_moment_, cross_;
+  Array<std::uint16_t> chosen_, before_chosen_;
+  Array<float> before_[3], own_score_;  // the first: probability, mean, second moment
+  int before_candidates_ = 0;
+  Array<std::uint32_t> own_rows_;
+  Array<std::int32_t> own_counts_;
+  Array<Real> own_a_, own_tau_, no_offset_;
+  Array<double> own_off_;
   Array<std::uint32_t> members_, clamped_;
-  Array<double> spans_, scalar_parts_, squares_;
+  Array<double> partial_, products_, spans_, scalar_parts_, squares_;
   /// Sums, one behind the other: scalars (3), singletons (3 x stride), candidates (2 x stride), y and yy (2 x D), ZZ
   /// (H x stride), YZ (D x stride), YY (D x D), MM (H x stride).
   Array<double> totals_;

@@ -3,13 +3,12 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <cusolverDn.h>
-#include <gsc/types.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "cuda/queue.h"
+#include "cuda/out_of_memory.h"
 
 namespace gsc::cuda {
 namespace {
@@ -29,8 +28,6 @@ void check(cublasStatus_t status, const char* what) {
 void check(cusolverStatus_t status, const char* what) {
   if (status != CUSOLVER_STATUS_SUCCESS) fail(what, "cuSOLVER says " + std::to_string(static_cast<int>(status)));
 }
-
-std::string megabytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20U) - 1) >> 20U) + " MB"; }
 
 }  // namespace
 
@@ -105,9 +102,7 @@ void* Queue::allocate(std::size_t bytes) {
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    const DeviceMemory has = this->memory();
-    throw Error("the GPU is out of memory: " + megabytes(bytes) + " more are needed, " + megabytes(has.free) + " of " +
-                megabytes(has.total) + " are free; let others finish, lower latents, or set device to cpu");
+    throw out_of_memory(bytes, this->memory());
   }
   check(status, "give memory");
   return memory;

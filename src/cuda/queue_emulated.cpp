@@ -6,7 +6,7 @@
 #include <new>
 #include <numeric>
 
-#include "cuda/queue.h"
+#include "cuda/out_of_memory.h"
 
 namespace gsc::cuda {
 namespace {
@@ -16,18 +16,20 @@ void multiply_plainly(const Queue::Product<Real>& p) {
   for (long b = 0; b < p.batch; ++b) {
     const Real *A = p.A + b * p.A_step, *B = p.B + b * p.B_step;
     Real* C = p.C + b * p.C_step;
-    std::vector<double> row(static_cast<std::size_t>(p.columns));
+    std::vector<Real> row(static_cast<std::size_t>(p.columns));
     for (long r = 0; r < p.rows; ++r) {
-      std::fill(row.begin(), row.end(), 0.0);
+      std::fill(row.begin(), row.end(), Real{0});
       for (long i = 0; i < p.inner; ++i) {
         const auto factor = static_cast<double>(p.transposed ? A[i * p.A_wide + r] : A[r * p.A_wide + i]);
         for (long c = 0; c < p.columns; ++c)
-          row[static_cast<std::size_t>(c)] +=
-              factor * static_cast<double>(p.B_transposed ? B[c * p.B_wide + i] : B[i * p.B_wide + c]);
+          row[static_cast<std::size_t>(c)] =  // rounded once, as on a GPU
+              static_cast<Real>(factor *
+                                    static_cast<double>(p.B_transposed ? B[c * p.B_wide + i] : B[i * p.B_wide + c]) +
+                                static_cast<double>(row[static_cast<std::size_t>(c)]));
       }
       for (long c = 0; c < p.columns; ++c) {
         Real& out = C[r * p.C_wide + c];
-        const auto sum = static_cast<Real>(row[static_cast<std::size_t>(c)]);
+        const Real sum = row[static_cast<std::size_t>(c)];
         out = p.add ? out + sum : sum;
       }
     }
@@ -49,7 +51,10 @@ Queue::Queue(int) : impl_(std::make_unique<Impl>()) {}
 Queue::~Queue() = default;
 
 DeviceMemory Queue::memory() const { return {std::size_t{1} << 33U, std::size_t{1} << 33U}; }
-void* Queue::allocate(std::size_t bytes) { return poisoned(bytes); }
+void* Queue::allocate(std::size_t bytes) {
+  if (bytes > memory().free) throw out_of_memory(bytes, memory());
+  return poisoned(bytes);
+}
 void Queue::release(void* memory) noexcept { std::free(memory); }
 void* Queue::allocate_pinned(std::size_t bytes) { return poisoned(bytes); }
 void Queue::release_pinned(void* memory) noexcept { std::free(memory); }

@@ -27,8 +27,12 @@ struct SelectArguments {
   const Real* a;              ///< stride; very low from H on
   const float* score_offset;  ///< stride
   const float* J;             ///< H x stride
-  std::uint16_t* chosen;      ///< count x K, by position: the most promising last
-  Real *best, *outside;       ///< count
+  /// With priors of their own: a and score_offset are count x stride, so far from row to row, and entries of J are to
+  /// be multiplied by two of these (own_prior_kernel.h). Else 0 and null.
+  long own_step;
+  const Real* tau;
+  std::uint16_t* chosen;  ///< count x K, by position: the most promising last
+  Real *best, *outside;   ///< count
   /// (count/32) x stride: bit n % 32 of the entry (n / 32, h) says that h is a candidate of n. Zero before.
   std::uint32_t* members;
   float* memory;  ///< unless null, this instead of shared memory: SelectKernel::memory_floats() for each warp
@@ -91,9 +95,10 @@ struct SelectKernel {
       const Lanes<int> h = latent(i);
       const Lanes<bool> exists = h < arguments.latents;
       const Lanes<Real> exact = eta(n, h, exists);
-      const Lanes<Real> a = load<Real>(arguments.a, h, exists, Real(-1e30));
+      const Lanes<Real> a = load<Real>(arguments.a + n * arguments.own_step, h, exists, Real(-1e30));
       top = larger<Real>(top, multiply_add<Real>(Real(0.5) * exact, exact, a));
-      const Lanes<float> e = convert<float>(exact), offset = load<float>(arguments.score_offset, h, exists, 0.0F);
+      const Lanes<float> e = convert<float>(exact),
+                         offset = load<float>(arguments.score_offset + n * arguments.own_step, h, exists, 0.0F);
       if (arguments.conditional) {
         point.e.put(i, e);
         point.d.put(i, 1.0F);
@@ -134,7 +139,7 @@ struct SelectKernel {
   }
 
   /// Column k of the factor, of pick k, and what it leaves of d, e and, if wanted, the scores.
-  GSC_KERNEL void eliminate(Point& point, int k, int picked, bool rescore) const {
+  GSC_KERNEL void eliminate(long n, Point& point, int k, int picked, bool rescore) const {
     const int stride = arguments.stride;
     const float pivot = of(point.d, picked);
     const float r = first(inverse_root(larger<float>(Lanes<float>(pivot), kFloor)));
@@ -148,6 +153,10 @@ struct SelectKernel {
       for (int i = 0; i < kAtOnce; ++i) {
         const Lanes<int> h = latent(base + i);
         c[i] = load<float>(row, h, h < stride, 0.0F);
+        if (arguments.tau != nullptr) {
+          const Real* tau = arguments.tau + n * stride;
+          c[i] = c[i] * convert<float>(load<Real>(tau, h, h < stride, Real{0}) * Lanes<Real>(tau[picked]));
+        }
       }
       for (int q = 0; q < k; ++q) {
         const float* earlier = point.factor + static_cast<long>(q) * stride;
@@ -169,7 +178,7 @@ struct SelectKernel {
         point.d.put(base + i, d);
         point.e.put(base + i, e);
         if (!rescore) continue;
-        const Lanes<float> offset = load<float>(arguments.score_offset, h, h < stride, 0.0F);
+        const Lanes<float> offset = load<float>(arguments.score_offset + n * arguments.own_step, h, h < stride, 0.0F);
         const Lanes<float> kept = larger<float>(d, kFloor);
         const Lanes<float> gain = multiply_add<float>(0.5F * e, quotient(e, kept), -0.5F * logarithm(kept));
         const Lanes<float> old = point.score.get(base + i);
@@ -187,9 +196,9 @@ struct SelectKernel {
     Lanes<int> chosen = 0;  // lane k has pick k
     for (int k = 0; k < alone; ++k) chosen = select<int>(lane == k, pick(point), chosen);
     if (conditional) {
-      for (int k = 0; k + 1 < alone; ++k) eliminate(point, k, broadcast<int>(chosen, k), false);
+      for (int k = 0; k + 1 < alone; ++k) eliminate(n, point, k, broadcast<int>(chosen, k), false);
       for (int k = alone; k < K; ++k) {
-        eliminate(point, k - 1, broadcast<int>(chosen, k - 1), true);
+        eliminate(n, point, k - 1, broadcast<int>(chosen, k - 1), true);
         chosen = select<int>(lane == k, pick(point), chosen);
       }
     }
@@ -205,7 +214,7 @@ struct SelectKernel {
       const Lanes<int> h = latent(i);
       const Lanes<bool> exists = h < arguments.latents;
       const Lanes<Real> exact = eta(n, h, exists);
-      const Lanes<Real> a = load<Real>(arguments.a, h, exists, Real(-1e30));
+      const Lanes<Real> a = load<Real>(arguments.a + n * arguments.own_step, h, exists, Real(-1e30));
       const Lanes<Real> weight = exponential(multiply_add<Real>(Real(0.5) * exact, exact, a - best));
       sum = sum + select<Real>(point.score.get(i) == kTaken, Real{0}, weight);
     }

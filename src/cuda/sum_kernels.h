@@ -22,7 +22,7 @@ struct SingletonKernel {
   const Real *eta_offset, *a;
   const Real* log_sums;
   const std::uint32_t* members;
-  Real* partial;  ///< unless null, tiles x 3 x stride: p, mean, second moment
+  double* partial;  ///< unless null, tiles x 3 x stride: p, mean, second moment
   Real *probability, *second_moment;
 
   GSC_KERNEL void operator()(const Warp& warp) const {
@@ -30,14 +30,14 @@ struct SingletonKernel {
     const long tile = warp.index / groups;
     const Lanes<int> h = lane_index() + static_cast<int>(warp.index % groups) * kLanes;
     const Lanes<Real> offset = load<Real>(eta_offset, h), prior = load<Real>(a, h);
-    Lanes<Real> s = Real{0}, m = Real{0}, zz = Real{0};
+    Lanes<double> sums[3] = {0.0, 0.0, 0.0};
     const long end = (tile + 1) * kSingletonTile < count ? (tile + 1) * kSingletonTile : count;
     for (long first = tile * kSingletonTile; first < end; first += kLanes) {
       const Lanes<std::uint32_t> bits = load<std::uint32_t>(members + first / kLanes * stride, h);
       const int here = static_cast<int>(end - first < kLanes ? end - first : kLanes);
       // Rows are asked for several at a time, before the first is written over: else each would wait for memory alone.
       for (int group = 0; group < here; group += kAhead) {
-        Lanes<Real> before[kAhead];
+        Lanes<Real> before[kAhead], s = Real{0}, m = Real{0}, zz = Real{0};  // of the group; beyond it in double
         Real log_sum[kAhead];
         GSC_UNROLL
         for (int u = 0; u < kAhead; ++u) {
@@ -61,37 +61,40 @@ struct SingletonKernel {
           m = m + mean;
           zz = zz + second;
         }
+        sums[0] = sums[0] + convert<double>(s);
+        sums[1] = sums[1] + convert<double>(m);
+        sums[2] = sums[2] + convert<double>(zz);
       }
     }
     if (partial == nullptr) return;
-    Real* mine = partial + tile * 3 * stride;
-    store<Real>(mine, h, s);
-    store<Real>(mine + stride, h, m);
-    store<Real>(mine + 2 * stride, h, zz);
+    double* mine = partial + tile * 3 * stride;
+    GSC_UNROLL
+    for (int i = 0; i < 3; ++i) store<double>(mine + i * stride, h, sums[i]);
   }
 };
 
 /// Products of candidates. A warp owns a latent and a tile of data points: it goes over those of the tile that have the
-/// latent among their candidates, in order, and adds their row of second moments into shared memory.
+/// latent among their candidates, in order, and adds their row of second moments into shared memory, in double: means
+/// are of either sign, and a thousand of them added up in float would lose more than each has lost.
 template <class Real>
 struct ProductKernel {
-  static constexpr int kWarps = 4, kBlocks = 1;
+  static constexpr int kWarps = 2, kBlocks = 1;
   static constexpr int kAhead = 4;  // data points whose numbers are on their way at a time
   int latents, stride, candidates;
   long count;
   const std::uint16_t* chosen;
   const std::uint32_t* members;
   const Real* moments;
-  Real* products;  ///< tiles x latents x stride
-  Real* partial;   ///< tiles x 2 x stride: s, m
+  double* products;  ///< tiles x latents x stride
+  double* partial;   ///< tiles x 2 x stride: s, m
 
   GSC_KERNEL void operator()(const Warp& warp) const {
     const int K = candidates, packed = triangle(K, 0), moments_of_point = moment_count(K);
     const long tile = warp.index / latents, first = tile * kProductTile, words = (count + kLanes - 1) / kLanes;
     const int own = static_cast<int>(warp.index % latents);
-    Real* row = reinterpret_cast<Real*>(warp.scratch);
+    double* row = reinterpret_cast<double*>(warp.scratch);
     const Lanes<int> lane = lane_index();
-    for (int j = 0; j < stride; j += kLanes) store<Real>(row, lane + j, Real{0});
+    for (int j = 0; j < stride; j += kLanes) store<double>(row, lane + j, 0.0);
     sync();
 
     static_assert(kProductTile == kLanes * kLanes, "a word of members for each lane");
@@ -101,7 +104,7 @@ struct ProductKernel {
     std::uint32_t waiting = ballot(bits_of_lane != 0U);  // words with any data point left
     std::uint32_t bits = 0;
     long base = 0;
-    Lanes<Real> sums = Real{0};  // lane 0 has s, lane 1 has m
+    Lanes<double> sums = 0.0;  // lane 0 has s, lane 1 has m
     for (bool more = waiting != 0; more;) {
       long point[kAhead];
       GSC_UNROLL
@@ -137,14 +140,15 @@ struct ProductKernel {
       GSC_UNROLL
       for (int u = 0; u < kAhead; ++u) {
         const Lanes<bool> wanted = latent[u] >= 0;  // all different, so no two lanes meet
-        store<Real>(row, latent[u], load<Real>(row, latent[u], wanted, Real{0}) + value[u], wanted);
-        sums = sums + single[u];
+        const Lanes<double> sum = load<double>(row, latent[u], wanted, 0.0) + convert<double>(value[u]);
+        store<double>(row, latent[u], sum, wanted);
+        sums = sums + convert<double>(single[u]);
         sync();
       }
     }
-    Real* out = products + warp.index * stride;
-    for (int j = 0; j < stride; j += kLanes) store<Real>(out, lane + j, load<Real>(row, lane + j));
-    store<Real>(partial + tile * 2 * stride, lane * stride + own, sums, lane < 2);
+    double* out = products + warp.index * stride;
+    for (int j = 0; j < stride; j += kLanes) store<double>(out, lane + j, load<double>(row, lane + j));
+    store<double>(partial + tile * 2 * stride, lane * stride + own, sums, lane < 2);
   }
 };
 

@@ -40,6 +40,8 @@ struct TreeArguments {
   const Real* J;                    ///< H x stride
   const Real* a;                    ///< H
   const Real* eta_offset;           ///< H
+  long own_step;                    ///< with priors of their own a is count x stride, so far from row to row; else 0
+  const Real* tau;                  ///< count x stride; two of these multiply entries of J; else null
   const Real* best;                 ///< count; largest log weight of a latent alone
   const Real* outside;              ///< count; weights of those that are not candidates, relative to exp(best)
   Real* rows;                       ///< count x stride: eta without offset in, at the candidates means out
@@ -86,26 +88,33 @@ struct TreeKernel {
       const Lanes<bool> wanted = at < K * K && col <= row;
       const Lanes<int> from = convert<int>(load<std::uint16_t>(candidates, row, wanted, std::uint16_t{0}));
       const Lanes<int> to = convert<int>(load<std::uint16_t>(candidates, col, wanted, std::uint16_t{0}));
-      const Lanes<Real> value = load<Real>(in.J, from * in.stride + to, wanted, Real{0});
+      Lanes<Real> value = load<Real>(in.J, from * in.stride + to, wanted, Real{0});
+      if (in.tau != nullptr) {
+        const Real* tau = in.tau + n * in.stride;
+        const Lanes<Real> scaled =
+            value * load<Real>(tau, from, wanted, Real{0}) * load<Real>(tau, to, wanted, Real{0});
+        value = select<Real>(row == col, Real{1}, scaled);
+      }
       store<Real>(J, row * (row + 1) / 2 + col, value, wanted);
     }
     const Lanes<bool> wanted = lane < K;
     const Lanes<int> latent = convert<int>(load<std::uint16_t>(candidates, lane, wanted, std::uint16_t{0}));
     const Lanes<Real> offset = load<Real>(in.eta_offset, latent, wanted, Real{0});
     store<Real>(eta, lane, load<Real>(in.rows + n * in.stride, latent, wanted, Real{0}) + offset, wanted);
-    store<Real>(a, lane, load<Real>(in.a, latent, wanted, Real{0}), wanted);
+    store<Real>(a, lane, load<Real>(in.a + n * in.own_step, latent, wanted, Real{0}), wanted);
     sync();
   }
 
-  /// Each lane takes the candidates that its bits switch on.
-  GSC_KERNEL void prepare(const Real* J, const Real* eta, const Real* a, int loop, System& system) const {
+  /// Each lane takes the candidates that its bits switch on. Log weights are less `base` from the beginning: those that
+  /// count are small numbers then, and float has digits for what they differ by.
+  GSC_KERNEL void prepare(const Real* J, const Real* eta, const Real* a, Real base, int loop, System& system) const {
     GSC_UNROLL
     for (int i = 0; i < kPacked; ++i) system.J[i] = J[i];
     GSC_UNROLL
     for (int i = 0; i < K; ++i) system.eta[i] = eta[i];
     GSC_UNROLL
     for (int i = 0; i < kWalked; ++i) system.a[i] = a[i];
-    system.x = Real{0};
+    system.x = Real{0} - base;
     system.g = Real{1};
     system.min_pivot = Real{1};
     system.allowed = arguments.max_active;
@@ -176,13 +185,13 @@ struct TreeKernel {
     Real *J = reinterpret_cast<Real*>(warp.scratch), *eta = J + kPacked, *a = eta + K;
     gather(n, J, eta, a);
     const Real best = arguments.best[n];
-    // The empty state's log weight is 0.
-    Real reference = best > Real{0} ? best : Real{0};
+    const Real base = best > Real{0} ? best : Real{0};  // the empty state's log weight is 0
+    Real reference = Real{0};                           // beyond base
     System system;
     if constexpr (kLooped > 0) {
       Lanes<Real> guess = Real{0};
       for (int loop = 0; loop < 1 << kLooped; ++loop) {
-        prepare(J, eta, a, loop, system);
+        prepare(J, eta, a, base, loop, system);
         guess = larger<Real>(guess, chain(system));
       }
       reference = larger_of(reference, warp_max<Real>(guess));
@@ -198,7 +207,7 @@ struct TreeKernel {
       for (int group = 0; group < kGroups; ++group) totals[group] = Real{0};
       Extremes<Real> extremes{Pivots<Real>::kImpossible, Real{1}};
       for (int loop = 0; loop < 1 << kLooped; ++loop) {
-        prepare(J, eta, a, loop, system);
+        prepare(J, eta, a, base, loop, system);
         if (kLooped == 0 && first_try) reference = larger_of(reference, warp_max<Real>(chain(system)));
         extremes.min_pivot = smaller<Real>(extremes.min_pivot, system.min_pivot);
         Lanes<Real> values[kGroups * kLanes];
@@ -210,18 +219,18 @@ struct TreeKernel {
       const Real excess = warp_max<Real>(extremes.max_x);
       again = excess > kHeadroom && reference + excess > reference;
       if (again) reference = reference + excess;
-      undone = !(reference <= Range<Real>::kLargest);
+      undone = !(base + reference <= Range<Real>::kLargest);
       again = again && !undone;
     }
-    write(n, reference, best, totals, clamped, undone);
+    write(n, base, reference, totals, clamped, undone);
   }
 
   /// Normalises: Z = mass of the candidates' states + that of the latents outside, alone.
-  GSC_KERNEL void write(long n, Real reference, Real best, Lanes<Real> (&totals)[kGroups], bool clamped,
+  GSC_KERNEL void write(long n, Real base, Real reference, Lanes<Real> (&totals)[kGroups], bool clamped,
                         bool undone) const {
     const TreeArguments<Real>& out = arguments;
     const Real mass = broadcast<Real>(totals[kMoments / kLanes], kMoments % kLanes);
-    const Real Z = mass + out.outside[n] * exponential(best - reference);
+    const Real Z = mass + out.outside[n] * exponential(out.best[n] - base - reference);
     const Real factor = undone ? Real{0} : Real{1} / Z;
     const Lanes<int> lane = lane_index();
     GSC_UNROLL
@@ -247,7 +256,7 @@ struct TreeKernel {
       store<Real>(out.second_moment + n * out.stride, latent, value, wanted);
     }
     const Lanes<bool> writer = lane == 0;
-    store<Real>(out.log_sums + n, lane, undone ? Range<Real>::kUndone : reference + logarithm(Z), writer);
+    store<Real>(out.log_sums + n, lane, undone ? Range<Real>::kUndone : base + (reference + logarithm(Z)), writer);
     store<std::uint32_t>(out.clamped + n, lane, clamped ? 1U : 0U, writer);
   }
 };

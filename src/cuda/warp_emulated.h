@@ -144,9 +144,12 @@ template <class T>
 Lanes<T> smaller(const Lanes<T>& one, const Lanes<T>& other) {
   return Lanes<T>::of([&](int l) { return one.v[l] < other.v[l] ? one.v[l] : other.v[l]; });
 }
+/// Of floats rounded once, as on a GPU; of doubles std::fma would be that, but is slow without an instruction for it.
 template <class T>
 Lanes<T> multiply_add(const Lanes<T>& a, const Lanes<T>& b, const Lanes<T>& c) {
-  return Lanes<T>::of([&](int l) { return a.v[l] * b.v[l] + c.v[l]; });
+  return Lanes<T>::of([&](int l) {
+    return static_cast<T>(static_cast<double>(a.v[l]) * static_cast<double>(b.v[l]) + static_cast<double>(c.v[l]));
+  });
 }
 template <class T>
 Lanes<T> inverse_root(const Lanes<T>& x) {

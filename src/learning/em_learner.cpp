@@ -161,6 +161,13 @@ bool EmLearner::converged(const std::vector<IterationReport>& history, double to
   return (settled_ && options_.polish <= kJudging) || Learner::converged(history, tolerance);
 }
 
+std::string EmLearner::note() const {
+  if (resident_ != nullptr || !engine_->on_device()) return {};
+  const std::string why = !share_.team().alone() ? "their sums are those of several processes"
+                                                 : "noise_update is " + std::string(to_string(options_.noise_update));
+  return "on device '" + options_.inference.device + "' E-steps are computed, M-steps on the cpu, as " + why;
+}
+
 void EmLearner::save(MethodState& state) const {
   state.numbers["slab_acceleration"] = slab_acceleration_;
   if (options_.inference.missing == Missing::nan) state.numbers["gap_acceleration"] = gap_acceleration_;

@@ -17,6 +17,7 @@ class EmLearner final : public Learner {
   Evaluation begin(int row) override;
   Evaluation iterate(int row) override;
   bool converged(const std::vector<IterationReport>& history, double tolerance) const override;
+  std::string note() const override;
   void save(MethodState& state) const override;
 
   static void check(const FitOptions& options);

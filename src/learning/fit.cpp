@@ -33,6 +33,7 @@ class Loop {
     const auto start = Clock::now();
     row_start_ = start;
     StopReason reason = StopReason::iterations;
+    if (const std::string note = learner.note(); observer_ != nullptr && !note.empty()) observer_->on_note(note);
     try {
       const Evaluation judged = learner.begin(state_.history.empty() ? 0 : state_.history.back().iteration);
       if (state_.history.empty()) add_row(learner, judged);

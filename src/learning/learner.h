@@ -37,6 +37,8 @@ class Learner {
   /// Whether the history says that more iterations would bring nothing: its last two rows, unless they are estimates,
   /// differ by less than this part of the free energy. 0: never.
   virtual bool converged(const std::vector<IterationReport>& history, double tolerance) const;
+  /// What the user should know of how it computes; empty: nothing.
+  virtual std::string note() const { return {}; }
   /// Brings state.method to the last row, on the root.
   virtual void save(MethodState& state) const = 0;
 };

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <gsc/types.h>
+
+#include <string>
+
+#include "cuda/queue.h"
+
+namespace gsc::cuda {
+
+/// What to throw where there is no room for so many bytes.
+inline Error out_of_memory(std::size_t bytes, const DeviceMemory& has) {
+  const auto megabytes = [](std::size_t size) { return std::to_string((size + (1U << 20U) - 1) >> 20U) + " MB"; };
+  return Error("the GPU is out of memory: " + megabytes(bytes) + " more are needed, " + megabytes(has.free) + " of " +
+               megabytes(has.total) + " are free; let others finish, lower latents, or set device to cpu");
+}
+
+}  // namespace gsc::cuda
