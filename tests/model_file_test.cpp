@@ -74,7 +74,8 @@ TEST_P(EveryType, RoundTrip) {
 TEST(Options, EachIsKeptAndCompared) {
   const TemporaryFolder folder;
   ModelFile file = example_model(NoiseType::scalar, SlabType::diagonal);
-  for_each_option(FitOptions(), [&](const OptionInfo& option, const auto&) {
+  const FitOptions all;
+  for_each_option(all, [&](const OptionInfo& option, const auto&) {
     SCOPED_TRACE(option.name);
     FitOptions usual;  // of a method that has it, so that it is in the file
     usual.inference.method = option.read_by(Method::factored)
