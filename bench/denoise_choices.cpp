@@ -1,16 +1,18 @@
 // What the choices of denoising are worth: PSNR of one choice changed at a time, the rest as --quality standard has it.
 //
-//   gsc_bench_choices groups|models|best SIGMA PICTURE...      noise of seed 1 is added; means over the pictures last
+//   gsc_bench_choices groups|models|learning|best SIGMA PICTURE...   noise of seed 1 is added; means over all last
 //
 // groups: sizes, members, reach, noise taken and rounds of the groups, all on the same models. models: one model alone,
-// without groups: size of the patches, latents, passes, where learning starts. best: what --quality best does beyond
-// standard, each thing left out.
+// without groups: size of the patches, latents, passes, where learning starts. learning: W of one model learned on with
+// the priors that patches have of their own, before and after groups. best: what --quality best does beyond standard,
+// each thing left out.
 
 #include <fmt/format.h>
 #include <gsc/denoise.h>
 #include <gsc/metrics.h>
 #include <gsc/picture_files.h>
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,9 +23,12 @@
 #include <memory>
 #include <numbers>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tasks/denoise_plan.h"
+#include "tasks/group_rounds.h"
+#include "tasks/patch_neighbours.h"
 #include "tasks/patches.h"
 #include "tasks/reconstruct.h"
 
@@ -51,20 +56,6 @@ void set_sizes(DenoisePlan& plan, std::vector<Index> larger, Index members_per_p
     const Index members = std::max<Index>(24, members_per_pixel * patch);
     plan.groups.sizes.push_back({patch, members, 2 * members});
   }
-}
-
-/// As denoise() does it: rounds from the second on are averaged where there are more than three.
-Picture filter_rounds(const Problem& problem, const Picture& models, const DenoisePlan& plan) {
-  Picture pilot = models, mean = models;
-  for (int round = 1; round <= plan.group_rounds; ++round) {
-    pilot = filter_groups(problem.noisy, pilot, plan.group_noise, plan.groups);
-    if (round <= 2 || plan.group_rounds <= 3)
-      mean = pilot;
-    else
-      for (std::size_t c = 0; c < mean.channels.size(); ++c)
-        mean.channels[c] += (pilot.channels[c] - mean.channels[c]) / (round - 1.0);
-  }
-  return mean;
 }
 
 /// All choices share the models of a picture, which are learned when the first of them asks.
@@ -110,7 +101,9 @@ std::vector<Choice> group_choices() {
                          }
                          DenoisePlan plan = problem.plan;
                          change(plan);
-                         return filter_rounds(problem, models->second, plan);
+                         Picture picture = models->second;
+                         filter_in_rounds(problem.noisy, plan.group_noise, plan.groups, plan.group_rounds, picture);
+                         return picture;
                        }});
   return choices;
 }
@@ -164,6 +157,63 @@ std::vector<Choice> model_choices() {
   choices.push_back(choice("no own priors", [](DenoiseOptions& o) { o.nonlocal = 0; }));
   choices.push_back(choice("own priors, 1 round", [](DenoiseOptions& o) { o.nonlocal = 1; }));
   choices.push_back(choice("means kept", [](DenoiseOptions& o) { o.patch_mean = PatchMean::keep; }));
+  return choices;
+}
+
+/// W = YZ ZZ^-1 from posteriors on the candidates, whose covariances are taken for zero.
+void learn_basis(const PatchData& data, const SparsePosterior& posterior, Model& model) {
+  const Index H = model.latents(), block = 4096;
+  Matrix YZ = Matrix::Zero(data.cols(), H), ZZ = Matrix::Zero(H, H), patches, codes;
+  for (Index first = 0; first < posterior.rows(); first += block) {
+    const Index count = std::min(block, posterior.rows() - first);
+    patches.resize(count, data.cols());
+    codes = Matrix::Zero(count, H);
+    data.read(first, patches);
+    for (Index n = 0; n < count; ++n)
+      for (Index c = 0; c < posterior.candidates.cols(); ++c) {
+        const Index h = posterior.candidates(first + n, c);
+        const double mean = posterior.mean(first + n, c);
+        codes(n, h) = mean;
+        ZZ(h, h) += static_cast<double>(posterior.second_moment(first + n, c)) - mean * mean;
+      }
+    YZ += patches.transpose() * codes;
+    ZZ += codes.transpose() * codes;
+  }
+  ZZ.diagonal().array() += 1e-9 * ZZ.trace() / static_cast<double>(H);
+  model.W = ZZ.ldlt().solve(YZ.transpose()).transpose();
+}
+
+/// W learned on, `rounds` times, from the posteriors of all patches, each under its own prior or all under one.
+Picture learned_on(const Problem& problem, int rounds, bool own_priors, bool groups) {
+  DenoisePlan plan = problem.plan;
+  plan.models.resize(1);
+  plan.group_rounds = 0;
+  const ModelPlan& how = plan.models.front();
+  Denoised first = denoise_as_planned(problem.noisy, plan);
+  Model model = first.learned.front().fit.model();
+  Picture picture = std::move(first.picture);
+  const PatchData data(problem.noisy, grid_positions(problem.noisy.height(), problem.noisy.width(), how.patch, 1),
+                       how.remove_mean());
+  for (int round = 0; round < rounds; ++round) {
+    SparsePosterior posterior = infer_sparse(model, data, how.fit.inference);
+    if (own_priors)
+      posterior = infer_nonlocal(model, data, how.fit.inference, posterior,
+                                 PatchNeighbours(picture, how.patch, how.reach, how.neighbours));
+    learn_basis(data, posterior, model);
+    picture = reconstruct(problem.noisy, model, how).picture;
+  }
+  if (groups)
+    filter_in_rounds(problem.noisy, problem.plan.group_noise, problem.plan.groups, problem.plan.group_rounds, picture);
+  return picture;
+}
+
+std::vector<Choice> learning_choices() {
+  std::vector<Choice> choices;
+  for (const bool groups : {false, true})
+    for (const auto& [rounds, own, name] :
+         {std::tuple{0, false, "one model"}, {2, false, "W 2 x, one prior"}, {2, true, "W 2 x, own priors"}})
+      choices.push_back({std::string(name) + (groups ? ", groups" : ""),
+                         [=](const Problem& problem) { return learned_on(problem, rounds, own, groups); }});
   return choices;
 }
 
@@ -232,10 +282,12 @@ void print_choices(const std::vector<Choice>& choices, double sigma, const std::
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  const std::map<std::string, std::vector<gsc::Choice> (*)()> kinds{
-      {"groups", gsc::group_choices}, {"models", gsc::model_choices}, {"best", gsc::best_choices}};
+  const std::map<std::string, std::vector<gsc::Choice> (*)()> kinds{{"groups", gsc::group_choices},
+                                                                    {"models", gsc::model_choices},
+                                                                    {"learning", gsc::learning_choices},
+                                                                    {"best", gsc::best_choices}};
   if (words.size() < 3 || !kinds.contains(words[0])) {
-    fmt::print(stderr, "usage: gsc_bench_choices groups|models|best SIGMA PICTURE...\n");
+    fmt::print(stderr, "usage: gsc_bench_choices groups|models|learning|best SIGMA PICTURE...\n");
     return 2;
   }
   gsc::print_choices(kinds.at(words[0])(), std::atof(words[1].c_str()), {words.begin() + 2, words.end()});

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gsc/cuda.h>
 #include <gsc/fit.h>
+#include <gsc/resident_em.h>
 
 #include <cmath>
 #include <cstring>
@@ -61,10 +62,10 @@ InferenceOptions options_of(const Case& c) {
 }
 
 /// Milliseconds of each kernel in one pass and of the pass as a whole; of the E-step with its model and sums on their
-/// way; and of whole iterations, whose M-step is on the CPU.
+/// way; and of whole iterations on the device, with the sum of what they ask it for.
 struct Times {
-  std::map<std::string, double> kernels;
-  double sum = 0, pass = 0, e_step = 0, iteration = 0;
+  std::map<std::string, double> kernels, around;
+  double sum = 0, pass = 0, e_step = 0, iteration = 0, iteration_sum = 0;
 };
 
 Times measure(const Case& c, int repeats) {
@@ -75,12 +76,14 @@ Times measure(const Case& c, int repeats) {
   engine.e_step(model, {});
   Times times;
   times.e_step = 1e3 * bench::median_seconds(repeats, [&] { bench::keep(engine.e_step(model, {}).free_energy); });
-  Model learned = model;
-  if (c.latents <= 1024)
-    times.iteration = 1e3 * bench::median_seconds(repeats, [&] {
-                        Rescues rescues;
-                        learned = m_step(learned, engine.e_step(learned, {}), {}, rescues);
-                      });
+  ResidentEm* resident = engine.resident(model, {});
+  resident->start(model);
+  resident->e_step({});
+  const auto iteration = [&] {
+    resident->m_step({});
+    bench::keep(resident->e_step({}).free_energy);
+  };
+  times.iteration = 1e3 * bench::median_seconds(repeats, iteration);
   engine.e_step(model, {});
   times.pass = 1e3 * bench::median_seconds(repeats, [&] { engine.pass_seconds(model); });
   engine.queue().measure(true);
@@ -89,6 +92,11 @@ Times measure(const Case& c, int repeats) {
     times.kernels[kernel.name] = kernel.milliseconds / repeats;
     times.sum += times.kernels[kernel.name];
   }
+  for (int i = 0; i < repeats; ++i) iteration();
+  for (const cuda::KernelTime& kernel : engine.queue().times()) {
+    times.around[kernel.name] = kernel.milliseconds / repeats;
+    times.iteration_sum += times.around[kernel.name];
+  }
   return times;
 }
 
@@ -96,7 +104,10 @@ void print_kernels(const char* title, const Times& times) {
   fmt::print("{:<34}", title);
   for (const char* name : {"product", "selection", "tree", "singletons", "products", "sums"})
     fmt::print(" {:>10.4f}", times.kernels.count(name) > 0 ? times.kernels.at(name) : 0.0);
-  fmt::print(" {:>9.4f} {:>9.4f} {:>9.3f} {:>9.3f}\n", times.sum, times.pass, times.e_step, times.iteration);
+  fmt::print(" {:>9.4f} {:>9.4f} {:>9.3f}", times.sum, times.pass, times.e_step);
+  for (const char* name : {"Cholesky", "M-step", "preparation", "unscaling"})
+    fmt::print(" {:>9.4f}", times.around.count(name) > 0 ? times.around.at(name) : 0.0);
+  fmt::print(" {:>9.4f} {:>9.3f}\n", times.iteration_sum, times.iteration);
   std::fflush(stdout);
 }
 
@@ -124,17 +135,24 @@ void print_ceilings() {
              2e-12 * kSize * kSize * kSize / timed(10, [&] {
                queue.multiply({false, kSize, kSize, kSize, one.data(), kSize, one.data(), kSize, other.data(), kSize});
              }));
-  fmt::print("Cholesky and 64 right-hand sides in double, ms:");
+  fmt::print("Cholesky and 64 right-hand sides in double, cuSOLVER's and ours, ms:");
+  cuda::Cholesky ours(queue);
   for (const long size : {64L, 256L, 512L, 1024L, 2048L, 4096L}) {
     std::vector<double> A(static_cast<std::size_t>(size * size), 0.5);
     for (long i = 0; i < size; ++i) A[static_cast<std::size_t>(i * size + i)] = 2;
     cuda::Array<double> given(queue, A.size()), work(queue, A.size()), B(queue, static_cast<std::size_t>(64 * size));
     given.upload(A);
     B.zero();
-    fmt::print("  {}: {:.3f}", size, 1e3 * timed(10, [&] {
-                                       queue.copy(work.data(), given.data(), A.size() * sizeof(double));
-                                       queue.solve_positive_definite(work.data(), size, B.data(), 64);
-                                     }));
+    cuda::Array<double> X(queue, B.size());
+    const auto milliseconds = [&](auto&& solve) {
+      return 1e3 * timed(10, [&] {
+               queue.copy(work.data(), given.data(), A.size() * sizeof(double));
+               solve();
+             });
+    };
+    fmt::print("  {}: {:.3f} {:.3f}", size,
+               milliseconds([&] { queue.solve_positive_definite(work.data(), size, B.data(), 64); }),
+               milliseconds([&] { ours.solve(work.data(), size, B.data(), 64, X.data(), 64, size); }));
   }
   fmt::print("\n");
 }
@@ -143,8 +161,8 @@ void print_ceilings() {
 void table(bool quick, Index many, bool only) {
   const int repeats = quick ? 5 : 30;
   fmt::print("\nmilliseconds of a pass over the data; D = 64 unless it says so\n{:<34}", "");
-  for (const char* name :
-       {"products", "selection", "tree", "single", "ZZ", "sums", "sum", "pass", "e_step()", "with M"})
+  for (const char* name : {"products", "selection", "tree", "single", "ZZ", "sums", "sum", "pass", "e_step()",
+                           "Cholesky", "M-step", "prepare", "unscale", "sum", "iteration"})
     fmt::print(" {:>{}}", name, std::strlen(name) > 7 || name[0] == 't' || name[0] == 'Z' ? 10 : 9);
   fmt::print("\n");
   const auto line = [&](const std::string& title, const Case& c, int times) {

@@ -149,8 +149,8 @@ Restarts best_of_starts(const Data& data, const Settings& settings, ProgressLine
 }
 
 Restarts only_start(FitResult result) {
-  const double free_energy = result.state.history.empty() ? 0 : result.last().free_energy;
-  return {std::move(result), 0, {free_energy}};
+  const IterationReport last = result.state.history.empty() ? IterationReport{} : result.last();
+  return {std::move(result), 0, {last.free_energy}, {last.noise_std}};
 }
 
 }  // namespace

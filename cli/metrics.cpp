@@ -11,9 +11,8 @@
 #include "program_team.h"
 
 namespace gsc::cli {
-namespace {
 
-Json header(const char* command, const Settings& settings, const Data& data) {
+Json metrics_header(const char* command, const Settings& settings, const Data& data) {
   Json json;
   json["command"] = command;
   json["version"] = GSC_VERSION;
@@ -25,8 +24,6 @@ Json header(const char* command, const Settings& settings, const Data& data) {
   json["device"] = settings.fit.inference.device;
   return json;
 }
-
-}  // namespace
 
 Json rescues_json(const Rescues& rescues) {
   Json json;
@@ -55,7 +52,7 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
     if (row.iteration > 0) iteration_seconds += row.seconds;
     if (row.dip) dips.push_back(row.iteration);
   }
-  Json json = header("fit", settings, data);
+  Json json = metrics_header("fit", settings, data);
   json["seed"] = settings.fit.seed;
   json["latents"] = result.model().latents();
   json["iterations"] = result.last().iteration;
@@ -80,7 +77,7 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
 
 Json infer_metrics(const Settings& settings, const Data& data, const Model& model, const InferenceTotals& totals) {
   const auto count = static_cast<double>(data.rows());
-  Json json = header("infer", settings, data);
+  Json json = metrics_header("infer", settings, data);
   json["seed"] = nullptr;
   json["latents"] = model.latents();
   json["iterations"] = 0;

@@ -11,6 +11,9 @@
 
 namespace gsc::cli {
 
+/// What all metrics begin with.
+Json metrics_header(const char* command, const Settings& settings, const Data& data);
+
 Json rescues_json(const Rescues& rescues);
 Json sharing_json(const SharingOptions& options, const SharingReport& report);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *kFiles = "Files", *kModel = "Model", *kInference = "Inference", *kLearning = "Learning",
                      *kSignals = "Signals", *kPictures = "Pictures", *kFactored = "Factored method",
-                     *kDictionary = "Dictionaries", *kWrite = "What to write", *kRun = "Run";
+                     *kDictionary = "Dictionaries", *kFastica = "FastICA", *kWrite = "What to write", *kRun = "Run";
 
 // Extensions of files that completion offers.
 constexpr const char *kTables = "npy npz csv tsv mat set h5",
@@ -52,6 +52,8 @@ Rows make_table() {
       "where the denoised picture goes: " +
       pictures([](const PictureFormat& format) { return format.extensions.front(); }, ", ", " or ") +
       "; or a folder, made if missing, for files named as the pictures";
+  static const std::string kSeparateMethods =
+      all_words<Method>("|") + "|" + std::string(to_string(SeparateMethod::fastica));
   using S = Settings;
   using P = SeparateSettings;
   using V = FactoredOptions;
@@ -227,6 +229,12 @@ Rows make_table() {
       listed("known-noise", kFit, kModel).left_out("learned; dictionaries: estimated"),
       row("init", "random|data|MODEL.h5", kFit, kModel, "start from random numbers, from data points, or from a model",
           &S::init),
+      row("init", "random|fastica|MIXING", kSeparate, kModel,
+          "starts: all random; or the first from what FastICA finds; of --method fastica random, or a table of "
+          "channels x sources",
+          separate, &P::init)
+          .left_out("fastica, unless there are more latents than channels; of --method fastica random")
+          .files(kTables),
       listed("shape", kFit | kCompare, kModel).left_out("a square where the dimensions allow, else a series"),
       row("noise-std", "S", kSample, kModel, "with --generator: standard deviation of the noise", &S::noise_std)
           .left_out("bars: 1.414, others: 1"),
@@ -256,7 +264,9 @@ Rows make_table() {
           .left_out("learned; dictionaries: estimated"),
       listed("selection", both, kInference).as_learned(),
       listed("method", both, kInference).as_learned(),
-      listed("method", kSeparate, kInference)
+      row("method", kSeparateMethods, kSeparate, kInference,
+          "the posterior of the model that is learned; or FastICA, which has neither noise nor a model", separate,
+          &P::method)
           .left_out("exact up to 12 latents, else truncated; truncated if --candidates or --max-active is given"),
       listed("precision", both, kInference).as_learned(),
       listed("gap-memory", kFit, kLearning),
@@ -264,18 +274,23 @@ Rows make_table() {
       listed("iterations", kFit, kLearning),
       row("restarts", "R", kFit, kLearning, "starts with seeds --seed, --seed + 1, ...; the best free energy wins",
           &S::restarts),
-      row("restarts", "R", kSeparate, kLearning,
-          "random starts with seeds --seed, --seed + 1, ...; the best free energy wins", separate, &P::restarts),
+      row("restarts", "R", kSeparate, kLearning, "starts with seeds --seed, --seed + 1, ...; the best free energy wins",
+          separate, &P::restarts),
       listed("iterations", kDenoise, kLearning, denoise, chosen, &O::iterations)
           .says("passes over the patches; with --batch 0 EM iterations")
           .left_out("by --quality"),
-      listed("iterations", kSeparate, kLearning).says("most EM iterations of each start").left_out("350"),
+      listed("iterations", kSeparate, kLearning).says("most iterations of each start").left_out("350; fastica: 1000"),
       listed("batch", kFit, kLearning),
       listed("polish", kFit, kLearning),
       listed("batch", kDenoise, kLearning, denoise, chosen, &O::batch)
           .left_out("4096; online: 512; factored, ksvd, feature-sign: 0"),
       listed("polish", kDenoise, kLearning, denoise, chosen, &O::polish),
-      listed("tolerance", kFit | kSeparate | kCompare, kLearning),
+      listed("tolerance", kFit | kCompare, kLearning),
+      listed("tolerance", kSeparate, kLearning)
+          .says(
+              "stop when the free energy changes by less than this part of itself; fastica: when no direction turns by "
+              "more, as 1 - |cosine|; 0: never")
+          .left_out("1e-6; fastica: 1e-8"),
       listed("noise-update", kFit, kLearning),
       listed("slab-update", kFit, kLearning),
 
@@ -287,6 +302,12 @@ Rows make_table() {
       listed("shared-prior", kDenoise, kFactored, denoise, chosen, &O::factored, &V::shared_prior),
       listed("sweep-order", kFit | kSeparate, kFactored),
       listed("sweep-order", kDenoise, kFactored, denoise, chosen, &O::factored, &V::order),
+      row("nonlinearity", "", kSeparate, kFastica,
+          "tanh suits nearly all; cube is the kurtosis, for light tails; gauss bears outliers best", separate,
+          &P::fastica, &FasticaOptions::nonlinearity),
+      row("decorrelation", "", kSeparate, kFastica,
+          "how directions are kept apart: all alike, or each from those found before it", separate, &P::fastica,
+          &FasticaOptions::decorrelation),
 
       listed("coding", both, kDictionary).as_learned(),
       listed("lambda", both, kDictionary).as_learned(),

@@ -61,8 +61,12 @@ struct SeparateSettings {
   Whiten whiten = Whiten::automatic;
   bool csv = false;  ///< also write text
   int restarts = 10;
-  std::string sources;  ///< an experiment: known sources, to be mixed here
-  std::string mix;      ///< "orthogonal", or a perturbation
+  std::string method;  ///< a Method's word, or fastica; empty: separate() chooses
+  /// random, or fastica; of fastica random, or a file with a mixing matrix. Empty: fastica, of which random.
+  std::string init;
+  FasticaOptions fastica;  ///< its iterations and tolerance are those of fit, where given
+  std::string sources;     ///< an experiment: known sources, to be mixed here
+  std::string mix;         ///< "orthogonal", or a perturbation
   double add_noise = 0;
   std::uint64_t mix_seed = 1;
 };

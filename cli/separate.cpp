@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <climits>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "output_folder.h"
 #include "program_team.h"
 #include "progress.h"
+#include "separate_method.h"
 #include "separate_report.h"
 #include "starts.h"
 #include "streams.h"
@@ -60,29 +62,20 @@ double perturbation_of(const std::string& mix) {
   }
 }
 
-/// Method, candidates and max-active as given; if none of them is, separate() chooses. Returns what the user should
-/// know.
-std::string set_truncation(const CommandLine& line, SeparateOptions& options, Index channels) {
-  InferenceOptions& inference = options.fit.inference;
-  options.choose_method = !line.given("method") && !line.given("candidates") && !line.given("max-active");
-  if (options.choose_method) return "";
-  const Index latents = options.fit.latents > 0 ? options.fit.latents : channels;
-  if (!line.given("max-active")) inference.max_active = inference.resolved(latents).candidates;
-  return clip_truncation(line, inference, latents);
-}
-
 std::string sound_name(Index source) { return fmt::format("source{}.wav", source + 1); }
 
-std::vector<std::string> output_names(Index sources, bool sound, bool csv) {
-  std::vector<std::string> names = {"sources.npy", "mixing.npy", "model.h5", "metrics.json"};
+std::vector<std::string> output_names(Index sources, bool model, bool sound, bool csv) {
+  std::vector<std::string> names = {"sources.npy", "mixing.npy"};
+  if (model) names.emplace_back("model.h5");
+  names.emplace_back("metrics.json");
   if (csv) names.insert(names.end(), {"sources.csv", "mixing.csv"});
   for (Index h = 0; sound && h < sources; ++h) names.push_back(sound_name(h));
   return names;
 }
 
-/// Sounds named like ours but beyond the `count` that this run wrote. They may be the user's own, so nobody removes
-/// them.
-std::vector<std::string> other_sounds(const fs::path& folder, Index count) {
+/// A model that this run did not write, and sounds named like ours but beyond the `count` that it wrote. They may be
+/// the user's own, so nobody removes them.
+std::vector<std::string> other_results(const fs::path& folder, bool model, Index count) {
   std::set<Index> numbers;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
@@ -93,7 +86,7 @@ std::vector<std::string> other_sounds(const fs::path& folder, Index count) {
     if (number > count && name == sound_name(number - 1)) numbers.insert(number);
   }
   std::vector<std::string> names;
-  names.reserve(numbers.size());
+  if (!model && fs::exists(folder / "model.h5", error)) names.emplace_back("model.h5");
   for (const Index number : numbers) names.push_back(sound_name(number - 1));
   return names;
 }
@@ -115,11 +108,13 @@ void check_outputs(const OutputFolder& folder, const std::vector<std::string>& n
 
 std::string announcement(const Channels& channels, const FitOptions& fit, const SeparateOptions& options) {
   const InferenceOptions& inference = fit.inference;
-  const std::string states = posterior_text(inference);
-  const int threads = std::min(thread_count(inference.threads), options.restarts);
-  return fmt::format("{} channels, {} samples, {} sources to find, {}, {} start{}, {} thread{}{}",
-                     channels.values.rows(), channels.values.cols(), fit.latents, states, options.restarts,
-                     options.restarts == 1 ? "" : "s", threads, threads == 1 ? "" : "s", processes_text());
+  const bool model = options.method == SeparateMethod::model;
+  const std::string how = model ? fmt::format("{}, {} start{}", posterior_text(inference), options.restarts,
+                                              options.restarts == 1 ? "" : "s")
+                                : fastica_text(options.fastica);
+  const int threads = std::min(thread_count(inference.threads), model ? options.restarts : INT_MAX);
+  return fmt::format("{} channels, {} samples, {} sources to find, {}, {} thread{}{}", channels.values.rows(),
+                     channels.values.cols(), fit.latents, how, threads, threads == 1 ? "" : "s", processes_text());
 }
 
 void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
@@ -146,7 +141,8 @@ void write_csv(const OutputFolder& folder, const Separation& separation) {
 void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
   write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
   write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
-  save_model(folder.file("model.h5"), {separation.fit.state, separation.options, GSC_VERSION});
+  if (has_model(separation))
+    save_model(folder.file("model.h5"), {separation.fit.state, separation.options, GSC_VERSION});
   if (settings.separate.csv) write_csv(folder, separation);
   if (rate > 0) write_sounds(folder, separation.sources, rate);
 }
@@ -162,6 +158,7 @@ int run_separate(const CommandLine& line) {
   SeparateSettings& asked = settings.separate;
   ProgressLine progress("separate", settings.quiet);
   check_combination(line, asked);
+  check_method_options(line, asked);
   const bool experiment = !asked.sources.empty();
   if (experiment) perturbation_of(asked.mix);
 
@@ -180,11 +177,10 @@ int run_separate(const CommandLine& line) {
   options.fit = settings.fit;
   options.restarts = asked.restarts;
   options.whiten = asked.whiten;
-  const std::string note = set_truncation(line, options, channels.values.rows());
-  settings.fit = resolved(options, channels.values.rows());
+  const std::string note = set_method(line, settings, channels.values.rows(), options);
+  const bool model = options.method == SeparateMethod::model, sound = channels.sound_rate > 0;
   const OutputFolder folder("output", settings.output);
-  const std::vector<std::string> names = output_names(settings.fit.latents, channels.sound_rate > 0, asked.csv);
-  if (team().root()) check_outputs(folder, names, settings);
+  if (team().root()) check_outputs(folder, output_names(settings.fit.latents, model, sound, asked.csv), settings);
   for (const std::string& guess : channels.notes) progress.say(guess);
   progress.say(announcement(channels, settings.fit, options));
   if (!note.empty()) progress.say(note);
@@ -208,8 +204,10 @@ int run_separate(const CommandLine& line) {
   if (score) progress.say(score_text(*score));
   for (const std::string& known : separation.notes)
     if (!observer.told(known)) progress.say(known);
-  progress.say(fmt::format("wrote {}: {}", settings.output, fmt::join(names, ", ")));
-  const auto others = other_sounds(folder.path(), channels.sound_rate > 0 ? settings.fit.latents : 0);
+  const Index found = separation.sources.rows();
+  progress.say(
+      fmt::format("wrote {}: {}", settings.output, fmt::join(output_names(found, model, sound, asked.csv), ", ")));
+  const auto others = other_results(folder.path(), model, sound ? found : 0);
   if (!others.empty())
     progress.say(fmt::format("{} also holds {}, not of this run; remove what an earlier run has left there",
                              settings.output, fmt::join(others, ", ")));

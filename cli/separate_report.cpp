@@ -10,6 +10,7 @@
 #include "learning_report.h"
 #include "metrics.h"
 #include "progress.h"
+#include "separate_method.h"
 #include "starts.h"
 
 namespace gsc::cli {
@@ -32,11 +33,40 @@ void add_mixing(Report& report, const Matrix& mixing, const Channels& channels) 
   report.add_table(header, rows);
 }
 
+/// FastICA's own figures, under the names that those of learning have.
+Json fastica_metrics(const Settings& settings, const Data& data, const Separation& separation) {
+  const FasticaRun& run = *separation.fastica;
+  Json json = metrics_header("separate", settings, data);
+  json.erase("device");
+  json["seed"] = settings.fit.seed;
+  json["latents"] = separation.sources.rows();
+  json["iterations"] = run.iterations;
+  json["stop_reason"] = run.converged ? "converged" : "iterations";
+  json["change"] = run.change;
+  json["seconds"] = separation.fit.seconds;
+  json["options"] = separate_options_json(settings);
+  return json;
+}
+
+Json model_metrics(const Settings& settings, const Data& data, const Separation& separation) {
+  Json json = fit_metrics(settings, data, separation.fit);
+  json["command"] = "separate";
+  json["options"] = separate_options_json(settings);
+  json["noise_share"] = separation.noise_share ? Json(*separation.noise_share) : Json();
+  add_starts(json, settings.fit.seed, separation.free_energies, separation.winner, separation.options.inference.method);
+  return json;
+}
+
 }  // namespace
 
 std::string separate_summary(const Separation& separation, double samples) {
+  if (!has_model(separation)) {
+    const FasticaRun& run = *separation.fastica;
+    return fmt::format("{} after {} iteration{}, {:.2f} s", run.converged ? "converged" : "stopped", run.iterations,
+                       run.iterations == 1 ? "" : "s", separation.fit.seconds);
+  }
   return fit_summary(separation.fit, samples) +
-         starts_text(separation.free_energies, separation.winner, Method::truncated);
+         starts_text(separation.free_energies, separation.winner, separation.options.inference.method);
 }
 
 std::string score_text(const SeparationScore& score) {
@@ -51,13 +81,10 @@ std::string score_text(const SeparationScore& score) {
 Json separate_metrics(const Settings& settings, const Channels& channels, const Separation& separation,
                       const std::optional<SeparationScore>& score) {
   const MatrixData data(channels.values.transpose(), channels.name);
-  Json json = fit_metrics(settings, data, separation.fit);
-  json["command"] = "separate";
-  json["options"] = options_json(kSeparate, settings);
+  Json json =
+      has_model(separation) ? model_metrics(settings, data, separation) : fastica_metrics(settings, data, separation);
   json["whitened"] = separation.whitened;
-  json["noise_share"] = separation.noise_share ? Json(*separation.noise_share) : Json();
   json["notes"] = separation.notes;
-  add_starts(json, settings.fit.seed, separation.free_energies, separation.winner, settings.fit.inference.method);
   if (!score) return json;
   json["amari"] = score->amari ? Json(*score->amari) : Json();
   json["correlations"] = Json::array();
@@ -93,13 +120,15 @@ void write_separation_report(const std::string& path, const Settings& settings, 
     charts.push_back(std::move(chart));
   }
   report.add_charts(charts);
+  const char* what = has_model(separation) ? "Posterior means" : "Values, with unit variance,";
   report.add_text(shown < separation.sources.cols()
-                      ? fmt::format("Posterior means of the first {} of {} samples.", shown, separation.sources.cols())
-                      : fmt::format("Posterior means of all {} samples.", shown));
-  add_model(report, separation.fit.state, {});
+                      ? fmt::format("{} of the first {} of {} samples.", what, shown, separation.sources.cols())
+                      : fmt::format("{} of all {} samples.", what, shown));
+  if (has_model(separation)) add_model(report, separation.fit.state, {});
   add_mixing(report, separation.mixing, channels);
-  add_starts(report, settings.fit.seed, separation.free_energies, settings.fit.inference.method);
-  add_options(report, options_json(kSeparate, settings));
+  if (has_model(separation))
+    add_starts(report, settings.fit.seed, separation.free_energies, separation.options.inference.method);
+  add_options(report, separate_options_json(settings));
   report.write(path);
 }
 

@@ -17,11 +17,16 @@ Matrix mixture_of(const Matrix& mixing, const Matrix& sources);
 /// random start and homoscedastic noise; one thread.
 FitOptions separation_options(const Json& settings, Index latents);
 
+/// The method of settings that leaves all to gsc separate: starts and iterations alone are given.
+inline constexpr const char* kUsualSeparation = "separate";
+
 /// x = A s + N(0, noise^2) with A orthogonal plus N(0, mixing^2) in every entry, both drawn from `seed`; from it comes
 /// also the seed of learning. Settings besides those of the options: benchmark, mixing, noise, seed, and samples:
 /// "all", or so many from offset on; starts: the best of so many by free energy. The mixture is divided by one number
 /// that makes its mean variance 1: the paper's random starts have amplitudes around 1, so that in other units they
-/// start elsewhere and find other optima. The Amari index does not depend on it.
+/// start elsewhere and find other optima. The Amari index does not depend on it. separate() does the rest, for methods
+/// of the model without whitening and intercept, as in the paper. Besides those methods there are fastica and
+/// kUsualSeparation.
 Json run_separation(const Json& settings, const Request& request);
 
 /// Of the Amari indices. A trial without one counts as 1, the worst there is, in `fair`, and not at all in `spread`.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "benchmarks.h"
 #include "mixtures.h"
@@ -10,17 +11,28 @@
 namespace gsc::experiments {
 namespace {
 
-/// A column of the table. A further method is a further line here (and in mixtures.h, if the library does not have it).
+/// A column of the table. A further method is a further line here (and in mixtures.cpp, if separate() does not have
+/// it).
 struct Column {
   std::string name, method;
   int starts, iterations;
 };
 const std::vector<Column>& columns(const Request& request) {
-  static const std::vector<Column> full = {
-      {"exact", "exact", 1, 350}, {"factored", "factored", 1, 300}, {"exact, best of 10 starts", "exact", 10, 350}};
-  static const std::vector<Column> quick = {
-      {"exact", "exact", 1, 50}, {"factored", "factored", 1, 50}, {"exact, best of 3 starts", "exact", 3, 50}};
+  static const std::vector<Column> full = {{"exact", "exact", 1, 350},
+                                           {"factored", "factored", 1, 300},
+                                           {"exact, best of 10 starts", "exact", 10, 350},
+                                           {"gsc separate", kUsualSeparation, 10, 350},
+                                           {"FastICA", "fastica", 1, 1000}};
+  static const std::vector<Column> quick = {{"exact", "exact", 1, 50},
+                                            {"factored", "factored", 1, 50},
+                                            {"exact, best of 3 starts", "exact", 3, 50},
+                                            {"gsc separate", kUsualSeparation, 3, 50},
+                                            {"FastICA", "fastica", 1, 1000}};
   return request.quick ? quick : full;
+}
+/// What the paper calls the columns of its table; published.json has our words for the methods that are here.
+std::string published_name(const std::string& column) {
+  return column == "exact" ? "GSC" : column == "factored" ? "MTMKL" : column;
 }
 const std::vector<std::string> kBenchmarks = {"10halo", "Sergio7", "Speech4", "c5signals"};
 const std::vector<int> kSamples = {200, 500};
@@ -72,7 +84,9 @@ class Table1 final : public Experiment {
         "and "
         "nothing is truncated. The paper takes the samples 'after an offset' that it does not state: the first table "
         "is with offset 0, the second shows others. The mixture is divided by one number, so that its mean variance is "
-        "1. 'Best of' takes the start with the highest free energy.");
+        "1. 'Best of' takes the start with the highest free energy. 'gsc separate' is what the program does by itself: "
+        "whitened channels, an intercept, the first of its starts from FastICA. FastICA: symmetric, tanh. Published: "
+        "GSC is exact inference here, MTMKL the factored method.");
     add_amari_note(request, report);
     report.add_heading("Offset 0");
     offset_0(trials, request, report);
@@ -102,8 +116,7 @@ class Table1 final : public Experiment {
     std::vector<std::string> header{"data", "N"};
     for (const Column& column : columns(request)) header.push_back(column.name);
     if (!request.quick)
-      for (const Json& column : published("table1")["columns"])
-        header.push_back("published " + column.get<std::string>());
+      for (const Json& column : published("table1")["columns"]) header.push_back("published " + published_name(column));
     std::vector<std::vector<std::string>> rows;
     for (const std::string& benchmark : benchmarks(request))
       for (const int samples : kSamples) {
@@ -148,7 +161,9 @@ class Table1 final : public Experiment {
   }
 
   static void claims(const std::vector<Finished>& trials, const Request& request, Summary& summary) {
-    int better = 0, settings = 0, reached = 0, compared = 0;
+    static constexpr std::array kToday = {"gsc separate", "FastICA"};
+    int better = 0, settings = 0, reached = 0, compared = 0, long_ones = 0;
+    std::array<int, kToday.size()> beaten{};
     double worst = 0;
     for (const std::string& benchmark : benchmarks(request))
       for (const int samples : kSamples) {
@@ -163,6 +178,11 @@ class Table1 final : public Experiment {
         const Json row = published_row(request, benchmark, samples);
         if (!row.is_object()) continue;
         ++compared;
+        if (samples == 500) {
+          const auto published_best = std::min_element(row["mean"].begin(), row["mean"].end())->get<double>();
+          ++long_ones;
+          for (std::size_t i = 0; i < kToday.size(); ++i) beaten[i] += at(kToday[i], 0) < published_best ? 1 : 0;
+        }
         double lowest = 2;
         for (const int offset : offsets(request)) lowest = std::min(lowest, at("exact", offset));
         reached += lowest <= row["mean"][0].get<double>() + row["std"][0].get<double>() ? 1 : 0;
@@ -183,6 +203,11 @@ class Table1 final : public Experiment {
                        "deviation of the published mean, or below ({} of {})",
                        reached, compared),
            reached == compared});
+    for (std::size_t i = 0; i < kToday.size() && long_ones > 0; ++i)
+      summary.claims.push_back({fmt::format("With 500 samples from offset 0 {} is better than every published column "
+                                            "({} of {})",
+                                            kToday[i], beaten[i], long_ones),
+                                beaten[i] == long_ones});
   }
 };
 

@@ -8,45 +8,14 @@
 #include <cmath>
 #include <limits>
 
-#include "cuda/device_engine.h"
+#include "cuda_support.h"
 #include "expect_error.h"
-#include "inference_check.h"
 #include "oracle.h"
-#include "random_model.h"
 
 namespace gsc::test {
 namespace {
 
-using cuda::DeviceEngine;
 using cuda::Limits;
-
-Limits limits_of_tests;
-
-class OnADevice : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    add_engine("device", [](const Data& data, const InferenceOptions& options) {
-      return std::make_unique<DeviceEngine>(data, options, 0, limits_of_tests);
-    });
-  }
-  void SetUp() override { limits_of_tests = {}; }
-};
-
-InferenceOptions on_device(InferenceOptions options) {
-  options.device = "device";
-  return options;
-}
-InferenceOptions in_single(InferenceOptions options) {
-  options.precision = Precision::single_precision;
-  return options;
-}
-
-/// Diagonal slabs, all noises, without and with intercept.
-std::vector<ModelKnobs> diagonal_slabs(Index dimensions, Index latents) {
-  std::vector<ModelKnobs> all = every_type(dimensions, latents);
-  std::erase_if(all, [](const ModelKnobs& knobs) { return knobs.slab == SlabType::full; });
-  return all;
-}
 
 /// In single precision the device has the data itself in float, so brute force, which does not, is held against sums
 /// and means with the tolerance of float.

@@ -119,7 +119,7 @@ TEST(Denoise, BandsOfALargePictureLeaveNoSeams) {
   const Denoised denoised = denoise(noisy, options);
   const Model& model = denoised.learned[0].fit.model();
   const Reconstruction whole = reconstruct(noisy, model, plan);
-  const Reconstruction bands = reconstruct_in_bands(noisy, model, plan, {}, nullptr, 1);  // a row of patches at a time
+  const Reconstruction bands = reconstruct_in_bands(noisy, model, plan, {}, 1);  // a row of patches at a time
   EXPECT_EQ(whole.picture.channels[0], bands.picture.channels[0]);
   EXPECT_EQ(whole.std.channels[0], bands.std.channels[0]);
 }

@@ -147,7 +147,7 @@ TEST_F(DictionaryCli, OptionsOfOthersAreRefusedByName) {
   refused(fit({"--sigma", "0"}), {"sigma is 0"});
   refused(fit({"--sigma", "-3"}), {"-3"});
   refused(fit({"--latents", "401"}), {"latents is 401", "400 data points"});
-  refused({"separate", "x.npy", "-o", "s", "--method", "ksvd"}, {"method is ksvd"});
+  refused({"separate", "x.npy", "-o", "s", "--method", "ksvd"}, {"method", "ksvd"});
 }
 
 TEST_F(DictionaryCli, DenoisesAsPublished) {

@@ -2,6 +2,7 @@
 // resumes to the bit; and the method's known bias is there.
 
 #include <gsc/fit.h>
+#include <gsc/option_list.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -243,7 +244,7 @@ TEST(FactoredBias, MakesABasisMoreOrthogonalThanItIs) {
   for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
     const MatrixData data(random_data(truth, 2000, seed));
     const FitResult biased = fit(data, fit_options({.prior = BasisPrior::none}, 2, 200), nullptr, truth);
-    FitOptions options = fit_options({}, 2, 200);
+    FitOptions options = options_for(fit_options({}, 2, 200), Method::exact);
     options.inference = exact();
     const FitResult unbiased = fit(data, options, nullptr, truth);
     EXPECT_GT(angle(biased.model().W), true_angle + 15) << "seed " << seed;

@@ -13,7 +13,7 @@ HEADERS = {
     "model": ["model.h", "generate.h"],
     "inference": ["inference.h", "nonlocal.h", "missing.h", "engine.h"],
     "distributed": ["team.h", "mpi.h"],
-    "learning": ["fit.h", "fit_piece.h", "restarts.h", "option_list.h", "model_file.h"],
+    "learning": ["fit.h", "resident_em.h", "fit_piece.h", "restarts.h", "option_list.h", "model_file.h"],
     "cuda": ["cuda.h"],
     "tasks": ["picture.h", "denoise.h", "inpaint.h", "separate.h", "metrics.h"],
     "media": ["picture_files.h", "sound.h"],

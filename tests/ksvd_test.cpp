@@ -15,6 +15,8 @@
 #include "expect_error.h"
 #include "learning/ksvd_learner.h"
 #include "learning/noise_estimate.h"
+#include "math/eigen_pairs.h"
+#include "math/leading_eigenvector.h"
 
 namespace gsc::test {
 namespace {
@@ -49,6 +51,24 @@ struct Updating {
   Matrix atoms;
   Codes codes;
 };
+
+TEST(LeadingEigenvector, IsTheLastOfAll) {
+  Random random(2);
+  for (const Index D : {Index{1}, Index{2}, Index{5}, Index{40}})
+    for (int trial = 0; trial < 5; ++trial) {
+      SCOPED_TRACE(D);
+      const Matrix E = standard_normal(D + 20, D, random);
+      const Matrix A = E.transpose() * E;
+      const Vector v = leading_eigenvector(A, standard_normal(D, 1, random));
+      EXPECT_NEAR(v.norm(), 1, 1e-12);
+      EXPECT_NEAR(std::abs(v.dot(eigen_pairs(A).vectors.col(D - 1))), 1, 1e-10);
+    }
+  // Where all are equal any will do; where the start is one already it stays.
+  EXPECT_NEAR(leading_eigenvector(Matrix::Identity(30, 30), standard_normal(30, 1, random)).norm(), 1, 1e-12);
+  Matrix diagonal = Matrix::Zero(3, 3);
+  diagonal.diagonal() << 1, 5, 2;
+  EXPECT_EQ(std::abs(leading_eigenvector(diagonal, Vector::Unit(3, 1))[1]), 1);
+}
 
 TEST(Ksvd, TheSquaredErrorNeverRisesAtFixedSupports) {
   for (const bool gaps : {false, true})
@@ -167,9 +187,9 @@ TEST_F(KsvdFit, TheModelTellsWhatTheCodesShow) {
   EXPECT_EQ(model.noise.mean_variance(), 0.05 * 0.05);
   const Matrix codes = infer(model, data_, options.inference).mean;
   const double N = static_cast<double>(data_.rows());
-  double error = (data_.values() - codes * model.W.transpose()).squaredNorm();
+  const double error = (data_.values() - codes * model.W.transpose()).squaredNorm();
   EXPECT_NEAR(result.last().free_energy, error, 1e-8 * error);
-  EXPECT_NEAR(result.last().mean_active, (codes.array() != 0).count() / N, 1e-12);
+  EXPECT_NEAR(result.last().mean_active, static_cast<double>((codes.array() != 0).count()) / N, 1e-12);
   for (Index h = 0; h < 20; ++h) {
     const double users = static_cast<double>((codes.col(h).array() != 0).count());
     ASSERT_GT(users, 1);

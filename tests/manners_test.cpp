@@ -4,6 +4,7 @@
 #include <cblas.h>
 #include <fcntl.h>
 #include <gsc/denoise.h>
+#include <gsc/missing.h>
 #include <gsc/restarts.h>
 #include <gsc/separate.h>
 #include <gtest/gtest.h>
@@ -246,6 +247,20 @@ TEST_F(Manners, FitAndInfer) {
       return resume(data, longer, learned.state).model().W;
     });
   }
+}
+
+TEST_F(Manners, Dictionaries) {
+  const MatrixData data = example_data();
+  FitOptions options;
+  options.latents = kLatents;
+  options.inference.method = Method::ksvd;
+  options.inference.threads = 2;
+  options.iterations = 3;
+  const Model model = fit(data, options).model();
+  expect_manners("fit, ksvd", [&] { return fit(data, options).model().W; });
+  expect_manners("infer, ksvd", [&] { return infer(model, data, options.inference).mean; });
+  expect_manners("impute, ksvd",
+                 [&] { return impute(model, data, options.inference, {.denoise_observed = true}).mean; });
 }
 
 TEST_F(Manners, FitOfEveryNoiseAndSlab) {

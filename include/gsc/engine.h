@@ -15,6 +15,9 @@
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
+class ResidentEm;
+struct MStepOptions;
+
 /// Which data points an E-step goes over.
 struct Pass {
   std::optional<std::span<const Index>> rows = {};  ///< these rows, in this order; none: all of them
@@ -39,6 +42,9 @@ class Engine {
   /// An engine that does not have this leaves it as it is: it throws UsageError.
   virtual SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                        const StopRequest& stop);
+  /// Learning where the data lies (gsc/resident_em.h), if the engine has that for such models and M-steps; else null.
+  /// It is the engine's.
+  virtual ResidentEm* resident(const Model& model, const MStepOptions& options);
 };
 
 /// An engine for this data, which must outlive it, on options.device. Throws UsageError, naming the devices there are,

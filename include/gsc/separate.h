@@ -14,30 +14,65 @@ namespace gsc {
 /// automatic: on, unless more than half of what whitening leaves turns out to be noise.
 enum class Whiten { automatic, on, off };
 
+/// What finds the sources. model: EM learns the model of the mixture, noise included. fastica: directions in which the
+/// whitened mixture is least Gaussian, at most as many as channels; no noise, no free energy, no posterior, no model.
+enum class SeparateMethod { model, fastica };
+
+/// What FastICA looks at. tanh suits nearly all; cube is the kurtosis, for light tails; gauss bears outliers best.
+enum class Nonlinearity { tanh, cube, gauss };
+/// How FastICA keeps directions apart: all of them alike, or each from those found before it.
+enum class Decorrelation { symmetric, deflation };
+
+/// FastICA (Hyvarinen 1999).
+struct FasticaOptions {
+  Nonlinearity nonlinearity = Nonlinearity::tanh;
+  Decorrelation decorrelation = Decorrelation::symmetric;
+  int iterations = 1000;    ///< at most; with deflation of each direction
+  double tolerance = 1e-8;  ///< until no direction turns by more in an iteration, as 1 - |cosine|; 0: never
+  Matrix start;             ///< a mixing matrix, channels x sources, to start from; empty: random
+  /// Throws UsageError naming the first field with an impossible value.
+  void validate() const;
+};
+
+/// How the iterations of FastICA ended.
+struct FasticaRun {
+  int iterations = 0;      ///< with deflation of the direction that took most
+  bool converged = false;  ///< all directions have
+  double change = 1;       ///< how far a direction turned in its last iteration, 1 - |cosine|; the largest
+};
+
 struct SeparateOptions {
+  SeparateMethod method = SeparateMethod::model;
   FitOptions fit;             ///< latents 0: as many as channels
   bool choose_method = true;  ///< exact up to 12 latents, then truncated with candidates = max_active = 10 (paper)
-  /// Random starts, the best free energy wins; run in parallel, one thread each, on all ranks of a team.
+  /// Starts, the best free energy wins; run in parallel, one thread each, on all ranks of a team.
   int restarts = 10;
   /// Take the channels' means out, make them uncorrelated with unit variance, and learn from that: the mixing that is
   /// left to find is nearly orthogonal. For mixtures with little noise. With fewer latents than channels only as many
   /// directions are kept, the strongest.
   Whiten whiten = Whiten::automatic;
-  SeparateOptions();  ///< 350 iterations, random starts, scalar noise, diagonal slab
+  /// The first of the starts is from what FastICA finds instead of random numbers, unless there are more latents than
+  /// channels, or mostly noise (then whiten automatic seeks a second time, from random starts alone).
+  bool start_from_fastica = true;
+  /// With method fastica, which also reads latents, seed and threads of `fit`; and for start_from_fastica.
+  FasticaOptions fastica;
+  SeparateOptions();  ///< 350 iterations, random starts but for the first, scalar noise, diagonal slab
 };
 
 struct Separation {
-  /// Of the best start. Its model is about the mixture as it was given, also where that was whitened: the noise is then
-  /// full, W has no uncertainty, and directions that were left out are noise with the variance they have.
+  /// Of the best start; empty with method fastica, as are free_energies, noise_share and options. Its model is about
+  /// the mixture as it was given, also where that was whitened: the noise is then full, W has no uncertainty, and
+  /// directions that were left out are noise with the variance they have.
   FitResult fit;
-  Matrix mixing;                      ///< channels x latents, W of that model
-  Matrix sources;                     ///< latents x samples, posterior means of s.z
+  Matrix mixing;                      ///< channels x latents, W of that model; of fastica x = mean + mixing sources
+  Matrix sources;                     ///< latents x samples, posterior means of s.z; of fastica those of variance 1
   int winner = 0;                     ///< which start that is, from 0; its seed is fit.seed + winner
   std::vector<double> free_energies;  ///< of all starts
   bool whitened = false;
   std::optional<double> noise_share;  ///< of the variance of whitened channels, as learned; none: that was not tried
   std::vector<std::string> notes;     ///< what the user should know about the data and the result
   FitOptions options;                 ///< what the model was learned with, in the types that it has
+  std::optional<FasticaRun> fastica;  ///< with method fastica, or where a start was made by it
 };
 
 /// Gives every row (channels, or known sources before they are mixed) zero mean and unit variance; returns the standard
@@ -50,6 +85,9 @@ Vector normalise(Matrix& rows, const std::string& row_name = "channel");
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
 
 std::string_view to_string(Whiten whiten);
+std::string_view to_string(SeparateMethod method);
+std::string_view to_string(Nonlinearity nonlinearity);
+std::string_view to_string(Decorrelation decorrelation);
 
 #pragma GCC visibility pop
 }  // namespace gsc

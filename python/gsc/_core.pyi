@@ -62,9 +62,13 @@ def separate(
     choose_method: bool,
     restarts: int,
     whiten: str,
+    fastica_start: bool,
     callback: Callable[[dict[str, Any]], Any] | None,
 ) -> dict[str, Any]: ...
 def separate_usual() -> dict[str, str]: ...
+
+separate_fastica_start: bool
+
 def denoise_options() -> dict[str, list[str]]: ...
 def denoise(
     planes: Array, depth: str, options: Mapping[str, str], callback: Callable[[float], Any] | None

@@ -29,6 +29,8 @@ class SpikeSlabSeparation(ModelEstimator):
         Whether channels are made uncorrelated first; auto: unless most of what that leaves is noise.
     n_init : int, default=10
         Starts, of which the best is kept.
+    fastica_start : bool, default=True
+        Whether the first of the starts is from what FastICA finds; not with more components than channels.
     {options}
     n_jobs : int or None, default=None
         Starts that run side by side. None: as many as there are physical cores, or fewer where OMP_NUM_THREADS,
@@ -84,6 +86,7 @@ class SpikeSlabSeparation(ModelEstimator):
         *,
         whiten: str = "auto",
         n_init: int = 10,
+        fastica_start: bool = True,
         method: str | None = None,
         n_candidates: int | None = None,
         max_active: int | None = None,
@@ -104,6 +107,7 @@ class SpikeSlabSeparation(ModelEstimator):
         self.n_components = n_components
         self.whiten = whiten
         self.n_init = n_init
+        self.fastica_start = fastica_start
         self.method = method
         self.n_candidates = n_candidates
         self.max_active = max_active
@@ -162,7 +166,8 @@ class SpikeSlabSeparation(ModelEstimator):
             chosen = self.method is None and self.n_candidates is None and self.max_active is None
             if not chosen:
                 _core.check_options(texts)
-            result = _core.separate(X, texts, chosen, int(self.n_init), self.whiten, watching(self))
+            starts = int(self.n_init), self.whiten, bool(self.fastica_start)
+            result = _core.separate(X, texts, chosen, *starts, watching(self))
             if result["reason"] == "interrupted":
                 raise GscError("the callback gave up the separation: nothing was learned")
             self._take_model(result["model"])

@@ -37,12 +37,13 @@ Matrix mixture_of(const ArrayData& data) {
 }
 
 nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, bool choose_method, int restarts,
-                           const std::string& whiten, nb::object callback) {
+                           const std::string& whiten, bool fastica_start, nb::object callback) {
   SeparateOptions options;
   options.fit = options_of(texts, options.fit);
   options.choose_method = choose_method;
   options.restarts = restarts;
   options.whiten = whiten_of(whiten);
+  options.start_from_fastica = fastica_start;
   Interruptible work;
   const ArrayData data(X, work.stop());
   PythonObserver observer(work, std::move(callback));
@@ -64,9 +65,10 @@ nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, bool choose
 
 void bind_separate(nb::module_& module) {
   module.def("separate", &separate_channels, nb::arg("X"), nb::arg("options"), nb::arg("choose_method"),
-             nb::arg("restarts"), nb::arg("whiten"), nb::arg("callback").none());
+             nb::arg("restarts"), nb::arg("whiten"), nb::arg("fastica_start"), nb::arg("callback").none());
   // What separation takes where an option is left out, which is not always what learning does.
   module.def("separate_usual", [] { return texts_of(SeparateOptions().fit); });
+  module.attr("separate_fastica_start") = SeparateOptions().start_from_fastica;
   std::vector<std::string> words;
   for (const Whiten value : kWhiten) words.emplace_back(to_string(value));
   module.attr("whiten_words") = words;

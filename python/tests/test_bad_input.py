@@ -48,6 +48,7 @@ def test_data(estimator, data, kind, words):
         ({"n_components": 2.5}, "n_components is '2.5'; it must be a whole number"),
         ({"n_components": 25, "method": "exact"}, "exact goes up to 20"),
         ({"method": "magic"}, "method is 'magic'; choose one of truncated, exact, factored"),
+        ({"method": "ksvd"}, "method is 'ksvd', which learns a dictionary"),
         ({"noise": "pink"}, "noise is 'pink'; choose one of scalar, diagonal, full"),
         ({"noise": None, "slab": 3}, "slab is '3'; choose one of diagonal, full"),
         ({"max_iter": -1}, "max_iter is -1; it must not be negative"),

@@ -39,6 +39,7 @@ def test_separation_has_the_librarys_defaults():
         if option in usual and default is not None:
             assert value_of(option, text_of(parameter, default)) == value_of(option, usual[option]), parameter
     assert _core.whiten_words == ["auto", "on", "off"]
+    assert _core.separate_fastica_start == defaults(gsc.SpikeSlabSeparation)["fastica_start"]
 
 
 @pytest.mark.parametrize("option", OPTIONS)

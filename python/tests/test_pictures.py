@@ -24,6 +24,18 @@ def test_denoise(pictures):
     np.testing.assert_array_equal(clean, gsc.denoise(noisy, quality="fast"))
 
 
+def test_a_dictionary_has_no_deviations(pictures):
+    truth, noisy = pictures
+    clean = gsc.denoise(noisy, method="ksvd", sigma=20)
+    assert gsc.psnr(truth, clean, data_range=255) > gsc.psnr(truth, noisy, data_range=255) + 4
+    everything = gsc.denoise(noisy, method="ksvd", sigma=20, return_all=True)
+    assert everything.std is None and everything.noise.std == 20
+    with pytest.raises(gsc.UsageError, match="ksvd method has no posterior deviation"):
+        gsc.denoise(noisy, method="ksvd", return_std=True)
+    with pytest.raises(gsc.UsageError, match="sigma is 0"):
+        gsc.denoise(noisy, method="ksvd", sigma=0)
+
+
 def test_units_and_types_stay(pictures):
     _, noisy = pictures
     single = gsc.denoise((noisy - 1000).astype(np.float32), quality="fast")

@@ -1,9 +1,8 @@
 #pragma once
-// The truncated and the exact method on a device: the data lies there (or is brought in blocks, if it is larger than
-// its memory), a model goes there, sums come back.
+// The truncated and the exact method on a device: the data lies there (device_pass.h), a model goes there, sums come
+// back; or all of learning stays there (device_learning.h).
 //
-// Where single precision cannot tell the states of a data point apart, that data point is done in double, as on the
-// CPU. What it does not have is refused by name; most probable states and priors of their own are computed by the
+// What it does not have is refused by name; most probable states and priors of their own are computed by the
 // CpuEngine that it holds.
 
 #include <gsc/engine.h>
@@ -11,16 +10,11 @@
 #include <optional>
 #include <string>
 
-#include "cuda/expectation.h"
+#include "cuda/device_learning.h"
 #include "inference/cpu_engine.h"
+#include "inference/kept.h"
 
 namespace gsc::cuda {
-
-/// For tests: to see data larger than the device, in blocks of a few rows.
-struct Limits {
-  std::size_t resident_bytes = 0;  ///< most that the data may take; 0: what is free
-  long block_rows = 0;             ///< 0: as many as fit the cache
-};
 
 class DeviceEngine final : public Engine {
  public:
@@ -37,40 +31,25 @@ class DeviceEngine final : public Engine {
   bool has_sparse() const override { return options_.method == Method::truncated; }
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
+  ResidentEm* resident(const Model& model, const MStepOptions& options) override;
 
   /// For benchmarks: the queue, and the seconds of one pass over all data whose sums stay on the device.
   Queue& queue() { return queue_; }
   double pass_seconds(const Model& model);
 
  private:
-  template <class Real>
-  struct Part {
-    std::optional<Expectation<Real>> expectation;
-    bool resident = false, loaded = false, has_model = false;
-  };
-  template <class Real>
-  Part<Real>& part();
-  template <class Real>
-  Expectation<Real>& ready(const Model& model, Index latents);
-  template <class Real>
-  void bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at, const StopRequest& stop);
-  template <class Real>
-  Expectation<Real>& pass(const Model& model, const Pass& pass);
-  template <class Real>
-  bool give(const Model& model, Index first, Index count, BlockOutput& output, const StopRequest& stop);
   void check(const Model& model) const;
-  const PreparedModel& prepared(const Model& model);
-  Vector delta(const Model& model) const;
+  const DeviceModel& on_device(const Model& model);
 
   const Data& data_;
   const InferenceOptions options_;
-  const Limits limits_;
   CpuEngine host_;
   Queue queue_;
-  Vector origin_;  // what is taken off the data, near its mean: float then has more digits for the rest
-  Kept<PreparedModel> prepared_;
-  Part<float> single_;
-  Part<double> double_;
+  DevicePass pass_;
+  Kept<DeviceModel> model_;
+  DeviceSums sums_;
+  Array<double> no_rescues_;
+  std::optional<DeviceLearning> learning_;
 };
 
 }  // namespace gsc::cuda

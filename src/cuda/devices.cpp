@@ -78,6 +78,9 @@ class AutoEngine final : public Engine {
                                const StopRequest& stop) override {
     return engine(model).infer_sparse(model, first, count, own, stop);
   }
+  ResidentEm* resident(const Model& model, const MStepOptions& options) override {
+    return engine(model).resident(model, options);
+  }
 
  private:
   Engine& engine(const Model& model) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "cuda/device_sum_kernels.h"
 #include "cuda/select_kernel.h"
 #include "cuda/sum_kernels.h"
 #include "cuda/tree_kernel.h"
@@ -16,13 +17,6 @@ namespace {
 
 long rounded_up(long value, long unit) { return (value + unit - 1) / unit * unit; }
 long pieces(long value, long size) { return (value + size - 1) / size; }
-
-template <class To>
-std::vector<To> converted(const std::vector<double>& values) {
-  std::vector<To> result(values.size());
-  std::transform(values.begin(), values.end(), result.begin(), [](double value) { return static_cast<To>(value); });
-  return result;
-}
 
 /// Calls run(TreeKernel<Real, K>) for K candidates.
 template <class Real, int K = 1, class Run>
@@ -71,11 +65,11 @@ std::size_t Expectation<Real>::bytes(int latents, int candidates) const {
 
 /// Room for a model of this shape.
 template <class Real>
-void Expectation<Real>::work_space(const ModelView& model) {
-  latents_ = model.latents;
-  candidates_ = model.candidates;
-  max_active_ = model.max_active;
-  conditional_ = model.conditional;
+void Expectation<Real>::work_space(int latents, const Truncation& truncation) {
+  latents_ = latents;
+  candidates_ = truncation.candidates;
+  max_active_ = truncation.max_active;
+  conditional_ = truncation.conditional;
   stride_ = static_cast<int>(rounded_up(latents_, kLanes));
   rows_ = block_rows(latents_);
   const long most = resident_ > 0 ? std::min(rows_, rounded_up(resident_, kLanes)) : rows_;
@@ -94,53 +88,18 @@ void Expectation<Real>::work_space(const ModelView& model) {
 }
 
 template <class Real>
-void Expectation<Real>::set_model(const ModelView& model, const std::vector<double>& delta) {
-  work_space(model);
+void Expectation<Real>::set_model(const DeviceModel& model, const Truncation& truncation) {
+  work_space(model.latents(), truncation);
   const auto H = static_cast<std::size_t>(latents_), stride = static_cast<std::size_t>(stride_);
-  const auto D = static_cast<std::size_t>(dimensions_);
-  std::vector<Real> projection(D * stride, Real{0}), J(H * stride, Real{0}), a(stride, Real(-1e30)), offset(stride);
-  std::vector<float> scores(stride, -1e30F), J_single(H * stride, 0.0F);
-  std::vector<double> moved(model.eta_offset, model.eta_offset + H);
-  for (std::size_t d = 0; d < D; ++d)
-    for (std::size_t h = 0; h < H; ++h) {
-      const double value = model.projection[d * static_cast<std::size_t>(model.projection_wide) + h];
-      projection[d * stride + h] = static_cast<Real>(value);
-      moved[h] += delta[d] * value;
-    }
-  for (std::size_t h = 0; h < H; ++h) {
-    offset[h] = static_cast<Real>(moved[h]);
-    a[h] = static_cast<Real>(model.a[h]);
-    scores[h] = model.score_offset[h];
-    for (std::size_t other = 0; other < H; ++other) {
-      const double value = model.J[h * static_cast<std::size_t>(model.J_wide) + other];
-      J[h * stride + other] = static_cast<Real>(value);
-      J_single[h * stride + other] = static_cast<float>(value);
-    }
-  }
-  const auto put = [&](auto& array, const auto& values) {
-    array.reserve(queue_, values.size());
-    array.upload(values);
-  };
-  put(projection_, projection);
-  put(eta_offset_, offset);
-  put(a_, a);
-  put(J_, J);
-  put(score_offset_, scores);
-  put(J_single_, J_single);
-}
-
-template <class Real>
-void Expectation<Real>::set_weights(const std::vector<double>& root, const std::vector<double>& offset,
-                                    const std::vector<double>& weight) {
-  has_root_ = !root.empty();
-  if (has_root_) {
-    root_.reserve(queue_, root.size());
-    root_.upload(converted<Real>(root));
-  }
-  square_offset_.reserve(queue_, offset.size());
-  square_offset_.upload(converted<Real>(offset));
-  square_weight_.reserve(queue_, weight.size());
-  square_weight_.upload(converted<Real>(weight));
+  projection_.reserve(queue_, static_cast<std::size_t>(dimensions_) * stride);
+  J_.reserve(queue_, H * stride);
+  J_single_.reserve(queue_, H * stride);
+  for (Array<Real>* of_latents : {&eta_offset_, &a_}) of_latents->reserve(queue_, stride);
+  score_offset_.reserve(queue_, stride);
+  queue_.launch(
+      "preparation", piece_count(dimensions_ + latents_ + 1, stride_), 0,
+      ModelRowsKernel<Real>{dimensions_, latents_, stride_, model.PW(), model.G(), model.vectors(), projection_.data(),
+                            J_.data(), eta_offset_.data(), a_.data(), J_single_.data(), score_offset_.data()});
 }
 
 template <class Real>
@@ -191,12 +150,8 @@ void Expectation<Real>::begin(const Wanted& wanted, long points, bool all_reside
   layout_.size = layout_.MM + (wanted.mean_products ? stride * stride : 0);
   totals_.reserve(queue_, static_cast<std::size_t>(layout_.size));
   totals_.zero();
-  squares_known_ = all_resident && !known_.empty() && known_full_ == wanted.full_squares;
+  squares_known_ = all_resident && known_.size() > 0 && known_full_ == wanted.full_squares;
   keep_squares_ = all_resident && !squares_known_;
-  if (keep_squares_) {
-    known_.clear();
-    known_full_ = wanted.full_squares;
-  }
   log_sums_.reserve(queue_, static_cast<std::size_t>(std::max(points, rows_)));
 }
 
@@ -400,96 +355,41 @@ void Expectation<Real>::reduce(const From* parts, long count, long step, long pa
 }
 
 template <class Real>
-HostSums Expectation<Real>::sums() {
-  std::vector<double> all = totals_.download();
+Totals Expectation<Real>::totals() {
   // The data's own sums are at hand from the first pass over all of it on.
-  const auto own = [&](auto&& visit) {
-    visit(layout_.columns, 2L * dimensions_);
-    if (wanted_.full_squares) visit(layout_.YY, static_cast<long>(dimensions_) * dimensions_);
-  };
+  const std::size_t columns = 2 * static_cast<std::size_t>(dimensions_),
+                    squares = wanted_.full_squares ? columns / 2 * columns / 2 : 0;
+  double *own_columns = totals_.data() + layout_.columns, *own_squares = totals_.data() + layout_.YY;
   if (keep_squares_) {
-    own([&](long at, long size) { known_.insert(known_.end(), all.begin() + at, all.begin() + at + size); });
+    known_ = Array<double>(queue_, columns + squares);
+    known_full_ = wanted_.full_squares;
+    queue_.copy(known_.data(), own_columns, columns * sizeof(double));
+    if (squares > 0) queue_.copy(known_.data() + columns, own_squares, squares * sizeof(double));
   } else if (squares_known_) {
-    auto from = known_.begin();
-    own([&](long at, long size) {
-      std::copy_n(from, size, all.begin() + at);
-      from += size;
-    });
+    queue_.copy(own_columns, known_.data(), columns * sizeof(double));
+    if (squares > 0) queue_.copy(own_squares, known_.data() + columns, squares * sizeof(double));
   }
-  const auto H = static_cast<std::size_t>(latents_), D = static_cast<std::size_t>(dimensions_);
-  const auto stride = static_cast<std::size_t>(stride_);
-  const auto part = [&](long at, std::size_t rows, std::size_t columns, std::size_t wide) {
-    std::vector<double> values;
-    values.reserve(rows * columns);
-    for (std::size_t r = 0; r < rows; ++r) {
-      const double* row = all.data() + at + r * wide;
-      values.insert(values.end(), row, row + columns);
-    }
-    return values;
-  };
-  HostSums sums;
-  sums.log_sum = all[0];
-  sums.undone = all[1];
-  sums.clamped = all[2];
-  sums.s = part(layout_.candidates, 1, H, stride);
-  sums.m = part(layout_.candidates + stride_, 1, H, stride);
-  const std::vector<double> single = part(layout_.singletons, 3, H, stride);
-  for (std::size_t h = 0; h < H; ++h) {
-    sums.s[h] += single[h];
-    sums.m[h] += single[H + h];
-  }
-  sums.zz_single.assign(single.begin() + static_cast<long>(2 * H), single.end());
-  sums.ZZ = part(layout_.ZZ, H, H, stride);
-  sums.YZ = part(layout_.YZ, D, H, stride);
-  sums.y = part(layout_.columns, 1, D, D);
-  sums.yy = part(layout_.columns + dimensions_, 1, D, D);
-  if (wanted_.full_squares) sums.YY = part(layout_.YY, D, D, D);
-  if (wanted_.mean_products) sums.MM = part(layout_.MM, H, H, stride);
-  summing_ = false;
-  return sums;
+  keep_squares_ = squares_known_ = summing_ = false;
+  const auto at = [&](long offset) { return totals_.data() + offset; };
+  return {stride_,
+          at(layout_.scalars),
+          at(layout_.singletons),
+          at(layout_.candidates),
+          at(layout_.columns),
+          at(layout_.ZZ),
+          at(layout_.YZ),
+          wanted_.full_squares ? at(layout_.YY) : nullptr,
+          wanted_.mean_products ? at(layout_.MM) : nullptr};
 }
 
 template <class Real>
-std::vector<long> Expectation<Real>::undone() {
-  std::vector<Real> log_sums(static_cast<std::size_t>(points_));
-  queue_.download(log_sums.data(), log_sums_.data(), log_sums.size() * sizeof(Real));
-  std::vector<long> rows;
-  for (std::size_t n = 0; n < log_sums.size(); ++n)
-    if (log_sums[n] == Range<Real>::kUndone) rows.push_back(static_cast<long>(n));
-  return rows;
-}
-
-/// To the host. `done_` data points have been given before.
-template <class Real>
-void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& output) {
-  const auto table = [&](const Real* from, long wide, long columns, double* to) {
-    if (to == nullptr) return;
-    std::vector<Real> values(static_cast<std::size_t>(count * wide));
-    queue_.download(values.data(), from, values.size() * sizeof(Real));
-    for (long n = 0; n < count; ++n)
-      for (long h = 0; h < columns; ++h)
-        to[(done_ + n) * columns + h] = static_cast<double>(values[static_cast<std::size_t>(n * wide + h)]);
+void Expectation<Real>::add_posteriors(const Totals& other) {
+  const auto add = [&](long first, long end, const double* from) {
+    queue_.launch("sums", piece_count(1, end - first), 0, BlendKernel{end - first, 1, 1, totals_.data() + first, from});
   };
-  table(eta_.data(), stride_, latents_, output.mean);
-  table(probability_.data(), stride_, latents_, output.probability);
-  table(second_moment_.data(), stride_, latents_, output.second_moment);
-  table(moments_.data(), moment_count(candidates_), moment_count(candidates_), output.moments);
-  table(log_sums_.data() + done_, 1, 1, output.log_sums);
-  if (output.candidates != nullptr)
-    queue_.download(output.candidates + done_ * candidates_, chosen_.data(),
-                    static_cast<std::size_t>(count * candidates_) * sizeof(std::uint16_t));
-  if (output.squares == nullptr) return;
-  const Real* X = Y;
-  if (has_root_) {
-    gathered_.reserve(queue_, static_cast<std::size_t>(rows_ * dimensions_));
-    queue_.multiply({false, count, dimensions_, dimensions_, Y, dimensions_, root_.data(), dimensions_,
-                     gathered_.data(), dimensions_});
-    X = gathered_.data();
-  }
-  squares_.reserve(queue_, static_cast<std::size_t>(rows_));
-  queue_.launch("squares", count, 0,
-                RowSquaresKernel<Real>{dimensions_, X, square_offset_.data(), square_weight_.data(), squares_.data()});
-  queue_.download(output.squares + done_, squares_.data(), static_cast<std::size_t>(count) * sizeof(double));
+  add(layout_.scalars, layout_.columns, other.scalars);  // with singletons and candidates behind them
+  add(layout_.ZZ, layout_.YY, other.ZZ);                 // with YZ
+  if (wanted_.mean_products) add(layout_.MM, layout_.size, other.MM);
 }
 
 template class Expectation<float>;

@@ -15,34 +15,20 @@
 #include <optional>
 #include <vector>
 
-#include "cuda/queue.h"
+#include "cuda/device_sums.h"
 
 namespace gsc::cuda {
 
-/// What of a PreparedModel goes to the device. Row-major.
-struct ModelView {
-  int dimensions, latents, candidates, max_active;
+/// Which states a posterior is on.
+struct Truncation {
+  int candidates, max_active;
   bool conditional;
-  const double* projection;  ///< D x projection_wide
-  long projection_wide;
-  const double *eta_offset, *a;  ///< H; eta_offset without what delta adds
-  const float* score_offset;     ///< H
-  const double* J;               ///< H x J_wide
-  long J_wide;
 };
 
 /// The sums that a pass wants beside those that all need.
 struct Wanted {
   bool full_squares = false;   ///< YY as D x D
   bool mean_products = false;  ///< MM
-};
-
-/// Sums over the data points of a pass, of Y less the origin, scaled. H wide.
-struct HostSums {
-  double log_sum = 0, undone = 0, clamped = 0;
-  std::vector<double> s, m, zz_single;  ///< H; the last is to be added to the diagonal of ZZ
-  std::vector<double> ZZ, YZ, MM;       ///< H x H, D x H, H x H
-  std::vector<double> y, yy, YY;        ///< D: sum Y, sum Y.Y; D x D if wanted, else empty
 };
 
 /// What is wanted of each data point of a block; null: nothing. Numbers are scaled.
@@ -72,7 +58,8 @@ class Expectation {
   /// Bytes that work space for this model takes, beside the data.
   std::size_t bytes(int latents, int candidates) const;
 
-  void set_model(const ModelView& model, const std::vector<double>& delta);
+  /// A model that is prepared.
+  void set_model(const DeviceModel& model, const Truncation& truncation);
   /// For squares: y'Py = sum_d weight_d (x_d + offset_d)^2 with x = Y root (D x D, row-major), or Y if root is empty.
   void set_weights(const std::vector<double>& root, const std::vector<double>& offset,
                    const std::vector<double>& weight);
@@ -91,12 +78,15 @@ class Expectation {
   void add_resident(long first, long count, const BlockOutput* output = nullptr);
   void add_listed(const std::int64_t* list, long count);
   void add_brought(long count, const BlockOutput* output = nullptr);
-  HostSums sums();
-  /// After sums(): which data points of the pass are left undone, counted from its beginning.
+  /// After a pass: its sums, on the device.
+  Totals totals();
+  /// Adds what the posteriors of another pass, over data points that this one left undone, add to the sums.
+  void add_posteriors(const Totals& other);
+  /// Which data points of the pass are left undone, counted from its beginning.
   std::vector<long> undone();
 
  private:
-  void work_space(const ModelView& model);
+  void work_space(int latents, const Truncation& truncation);
   void block(const Real* Y, long count, const BlockOutput* output);
   void own_sums(const Real* Y, long count);
   void select(long count);
@@ -114,7 +104,7 @@ class Expectation {
   int latents_ = 0, stride_ = 0, candidates_ = 0, max_active_ = 0;
   bool conditional_ = false, summing_ = false;
   bool squares_known_ = false, keep_squares_ = false, known_full_ = false;
-  std::vector<double> known_;  // y, yy and YY of all resident data
+  Array<double> known_;  // y, yy and YY of all resident data
   Wanted wanted_;
   long points_ = 0, done_ = 0;
 

@@ -43,6 +43,8 @@ class Queue {
   void upload(void* to, const void* from, std::size_t bytes);    ///< `from` may be reused on return
   void download(void* to, const void* from, std::size_t bytes);  ///< complete on return
   void copy(void* to, const void* from, std::size_t bytes);      ///< within the device
+  /// So many bytes of each of the rows, which are `wide` bytes apart.
+  void copy_rows(void* to, long to_wide, const void* from, long from_wide, long bytes, long rows);
   void wait();
 
   /// A copy from pinned memory beside the kernels: kernels asked for later wait for it. There are two slots. `reuse`
@@ -66,6 +68,7 @@ class Queue {
     long C_wide;
     bool add = false;
     long batch = 1, A_step = 0, B_step = 0, C_step = 0;
+    bool B_transposed = false;  ///< C = A B' with B of `columns` rows
   };
   void multiply(const Product<float>& product);
   void multiply(const Product<double>& product);

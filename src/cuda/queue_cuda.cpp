@@ -135,6 +135,12 @@ void Queue::download(void* to, const void* from, std::size_t bytes) {
 void Queue::copy(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, impl_->stream), "copy");
 }
+void Queue::copy_rows(void* to, long to_wide, const void* from, long from_wide, long bytes, long rows) {
+  const auto size = [](long value) { return static_cast<std::size_t>(value); };
+  check(cudaMemcpy2DAsync(to, size(to_wide), from, size(from_wide), size(bytes), size(rows), cudaMemcpyDeviceToDevice,
+                          impl_->stream),
+        "copy");
+}
 void Queue::wait() { check(cudaStreamSynchronize(impl_->stream), "compute"); }
 
 void Queue::upload_beside(int slot, void* to, const void* from, std::size_t bytes) {
@@ -152,23 +158,23 @@ void Queue::reuse(int slot) {
 void Queue::multiply(const Product<float>& p) {
   started("product");
   const float one = 1, beta = p.add ? 1 : 0;
-  check(
-      cublasSgemmStridedBatched(impl_->blas, CUBLAS_OP_N, p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                static_cast<int>(p.columns), static_cast<int>(p.rows), static_cast<int>(p.inner), &one,
-                                p.B, static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
-                                &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
-      "multiply matrices");
+  check(cublasSgemmStridedBatched(impl_->blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                  p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(p.columns),
+                                  static_cast<int>(p.rows), static_cast<int>(p.inner), &one, p.B,
+                                  static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
+                                  &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
+        "multiply matrices");
   launched("product");
 }
 void Queue::multiply(const Product<double>& p) {
   started("product");
   const double one = 1, beta = p.add ? 1 : 0;
-  check(
-      cublasDgemmStridedBatched(impl_->blas, CUBLAS_OP_N, p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                static_cast<int>(p.columns), static_cast<int>(p.rows), static_cast<int>(p.inner), &one,
-                                p.B, static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
-                                &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
-      "multiply matrices");
+  check(cublasDgemmStridedBatched(impl_->blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                  p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(p.columns),
+                                  static_cast<int>(p.rows), static_cast<int>(p.inner), &one, p.B,
+                                  static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
+                                  &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
+        "multiply matrices");
   launched("product");
 }
 

@@ -22,7 +22,8 @@ void multiply_plainly(const Queue::Product<Real>& p) {
       for (long i = 0; i < p.inner; ++i) {
         const auto factor = static_cast<double>(p.transposed ? A[i * p.A_wide + r] : A[r * p.A_wide + i]);
         for (long c = 0; c < p.columns; ++c)
-          row[static_cast<std::size_t>(c)] += factor * static_cast<double>(B[i * p.B_wide + c]);
+          row[static_cast<std::size_t>(c)] +=
+              factor * static_cast<double>(p.B_transposed ? B[c * p.B_wide + i] : B[i * p.B_wide + c]);
       }
       for (long c = 0; c < p.columns; ++c) {
         Real& out = C[r * p.C_wide + c];
@@ -56,6 +57,11 @@ void Queue::zero(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes
 void Queue::upload(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void Queue::download(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void Queue::copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+void Queue::copy_rows(void* to, long to_wide, const void* from, long from_wide, long bytes, long rows) {
+  for (long row = 0; row < rows; ++row)
+    std::memcpy(static_cast<char*>(to) + row * to_wide, static_cast<const char*>(from) + row * from_wide,
+                static_cast<std::size_t>(bytes));
+}
 void Queue::wait() {}
 void Queue::upload_beside(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void Queue::used(int) {}

@@ -31,6 +31,8 @@ Makers& makers() {
 
 }  // namespace
 
+ResidentEm* Engine::resident(const Model&, const MStepOptions&) { return nullptr; }
+
 SparsePosterior Engine::infer_sparse(const Model&, Index, Index, const OwnPriors*, const StopRequest&) {
   throw UsageError(
       "posteriors on the candidates alone, which priors of their own need, are not among what this device and method "

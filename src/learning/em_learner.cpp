@@ -48,8 +48,9 @@ EmLearner::EmLearner(Share& share, const FitOptions& options, Beginning beginnin
       slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1),
       gap_acceleration_(beginning.saved ? beginning.saved->number("gap_acceleration", 1) : 1) {
   if (!beginning.saved) hold_noise(model_, options_, 0);
+  resident_ = resident_of(*engine_, share_, model_, options_);
   if (options.batch == 0) return;
-  batches_.emplace(share_, *engine_, options_);
+  batches_.emplace(share_, *engine_, resident_, options_);
   if (!beginning.saved) return;
   batches_->load(*beginning.saved, model_);
   settled_ = beginning.saved->number("settled", 0) != 0;
@@ -68,7 +69,18 @@ Evaluation EmLearner::begin(int row) {
   return stepwise(row) ? batches_->glance(model_, stop_) : judge();
 }
 
+const Model& EmLearner::model() const {
+  if (model_is_there_) model_ = resident_->model();
+  model_is_there_ = false;
+  return model_;
+}
+
 Evaluation EmLearner::judge() {
+  has_sums_ = true;
+  if (resident_ != nullptr) {
+    resident_->start(model());
+    return evaluation(resident_->e_step({.stop = stop_}));
+  }
   statistics_ = share_.e_step(*engine_, model_, stop_);
   Rescues rescues;
   rescues.clamped_pivots = statistics_->clamped_pivots;
@@ -83,9 +95,22 @@ Evaluation EmLearner::iterate(int row) {
     last_estimate_ = judged.free_energy;
     return judged;
   }
-  const Evaluation judged = statistics_ ? full_step(row) : judge();  // at first, what the batches have learned
+  const Evaluation judged =  // at first, what the batches have learned
+      !has_sums_ ? judge() : (resident_ != nullptr ? resident_step(row) : full_step(row));
   if (batches_) ++full_rows_;
   return judged;
+}
+
+Evaluation EmLearner::resident_step(int row) {
+  resident_->m_step({.known_variance = held_variance(options_, row)});
+  try {
+    const ResidentRow judged = resident_->e_step({.stop = stop_});
+    model_is_there_ = true;
+    return evaluation(judged);
+  } catch (const Interrupted&) {
+    resident_->take_back();
+    throw;
+  }
 }
 
 Evaluation EmLearner::full_step(int row) {

@@ -50,11 +50,11 @@ class Loop {
 
  private:
   void add_row(const Learner& learner, const Evaluation& judged) {
-    state_.model = learner.model();
+    if (observer_ != nullptr || !judged.noise_variance) state_.model = learner.model();
     IterationReport row;
     row.iteration = state_.history.empty() ? 0 : state_.history.back().iteration + 1;
     row.free_energy = judged.free_energy;
-    row.noise_std = std::sqrt(state_.model.noise.mean_variance());
+    row.noise_std = std::sqrt(judged.noise_variance ? *judged.noise_variance : state_.model.noise.mean_variance());
     row.mean_active = judged.mean_active;
     row.latents_in_use = judged.latents_in_use;
     row.seconds = seconds_since(row_start_);

@@ -46,7 +46,7 @@ IterationReport fit_piece(PiecewiseState& state, const Data& piece, const FitOpt
     throw Error(piece.name() + " has " + std::to_string(piece.cols()) +
                 " columns, but what was learned from before had " + std::to_string(model.dimensions()));
   const std::unique_ptr<Engine> engine = make_engine(share.rows(), options.inference);
-  Stepwise batches(share, *engine, options);
+  Stepwise batches(share, *engine, resident_of(*engine, share, model, options), options);
   batches.load(state.method, model);
   batches.rescale();
   const Evaluation judged = batches.pass(model, state.pieces + 1, stop);

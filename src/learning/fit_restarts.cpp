@@ -50,10 +50,13 @@ struct Start {
   bool has_row() const { return !result.state.history.empty(); }
 };
 
-Start run(const Data& data, const FitOptions& options, Observer& observer) {
+/// Start `number`; the first may have a model to start from.
+Start run(const Data& data, FitOptions options, std::size_t number, const std::optional<Model>& first,
+          Observer& observer) {
   Start start;
+  options.seed += number;
   try {
-    start.result = fit(data, options, &observer);
+    start.result = fit(data, options, &observer, number == 0 ? first : std::nullopt);
   } catch (const Error&) {
     start.error = std::current_exception();
   } catch (...) {
@@ -85,15 +88,15 @@ Bytes outcome_of(const Start& start) {
   } catch (const Error& error) {
     message = error.what();
   }
-  const double free_energy = start.has_row() ? start.result.last().free_energy : 0;
-  return (Packer() << start.has_row() << free_energy << start.result.reason << message).take();
+  const IterationReport row = start.has_row() ? start.result.last() : IterationReport();
+  return (Packer() << start.has_row() << row.free_energy << row.noise_std << start.result.reason << message).take();
 }
 
 void take_outcome(const Bytes& bytes, Start& start) {
   Unpacker unpacker(bytes);
   const bool has_row = unpacker.next<bool>();
   IterationReport row;
-  unpacker >> row.free_energy >> start.result.reason;
+  unpacker >> row.free_energy >> row.noise_std >> start.result.reason;
   if (has_row) start.result.state.history.assign(1, row);
   const auto message = unpacker.next<std::string>();
   if (!message.empty()) start.error = std::make_exception_ptr(Error(message));
@@ -109,19 +112,19 @@ void share_outcomes(Team& team, std::vector<Start>& starts) {
 }
 
 /// All ranks work on one start after the other.
-std::vector<Start> one_by_one(const Data& data, const FitOptions& options, int restarts, Observer& observer) {
+std::vector<Start> one_by_one(const Data& data, const FitOptions& options, int restarts,
+                              const std::optional<Model>& first, Observer& observer) {
   std::vector<Start> starts(static_cast<std::size_t>(restarts));
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    FitOptions single = options;
-    single.seed = options.seed + i;
-    starts[i] = run(data, single, observer);
+    starts[i] = run(data, options, i, first, observer);
     if (starts[i].fatal) std::rethrow_exception(starts[i].fatal);
     if (!starts[i].error && starts[i].result.reason == StopReason::interrupted) break;  // on all ranks, or on none
   }
   return starts;
 }
 
-std::vector<Start> side_by_side(const Data& data, const FitOptions& options, int restarts, Observer& observer) {
+std::vector<Start> side_by_side(const Data& data, const FitOptions& options, int restarts,
+                                const std::optional<Model>& first, Observer& observer) {
   Team& team = *options.sharing.team;
   std::vector<Start> starts(static_cast<std::size_t>(restarts));
   const int threads = std::min(thread_count(options.inference.threads), restarts);
@@ -135,8 +138,7 @@ std::vector<Start> side_by_side(const Data& data, const FitOptions& options, int
       single.inference.threads = 1;
       single.sharing = {};
       single.sharing.partition = options.sharing.partition;
-      single.seed = options.seed + i;
-      starts[i] = run(data, single, observer);
+      starts[i] = run(data, single, i, first, observer);
     }
     for (const Start& start : starts)
       if (start.fatal) std::rethrow_exception(start.fatal);
@@ -155,7 +157,8 @@ void share_winner(Team& team, Start& best, std::size_t winner) {
 
 }  // namespace
 
-Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, Observer* observer) {
+Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, Observer* observer,
+                      const std::optional<Model>& first) {
   const NumericScope scope;
   asked.validate();
   FitOptions options = asked;
@@ -165,12 +168,14 @@ Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, O
   Team& team = *options.sharing.team;
   SharedObserver shared(observer);
   const bool rows_are_shared = !team.alone() && (restarts == 1 || data.root_only());
-  std::vector<Start> starts =
-      rows_are_shared ? one_by_one(data, options, restarts, shared) : side_by_side(data, options, restarts, shared);
+  std::vector<Start> starts = rows_are_shared ? one_by_one(data, options, restarts, first, shared)
+                                              : side_by_side(data, options, restarts, first, shared);
   Restarts result;
-  for (const Start& start : starts)
-    result.free_energies.push_back(start.has_row() ? start.result.last().free_energy
-                                                   : std::numeric_limits<double>::quiet_NaN());
+  for (const Start& start : starts) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    result.free_energies.push_back(start.has_row() ? start.result.last().free_energy : kNone);
+    result.noise_stds.push_back(start.has_row() ? start.result.last().noise_std : kNone);
+  }
   const auto best = best_of(starts, options.inference.method);
   if (best == starts.end()) {
     for (const Start& start : starts)

@@ -11,12 +11,18 @@
 
 namespace gsc {
 
-/// `iteration` of options.iterations, which may be a fraction within a pass of stepwise EM.
-inline void hold_noise(Model& model, const FitOptions& options, double iteration) {
-  if (options.known_noise == 0) return;
+/// The variance that is held; 0: none. `iteration` of options.iterations, which may be a fraction within a pass of
+/// stepwise EM.
+inline double held_variance(const FitOptions& options, double iteration) {
+  if (options.known_noise == 0) return 0;
   const double done = options.iterations > 0 ? iteration / options.iterations : 1;
   const double level = options.known_noise * (1 + 0.8 * std::max(0.0, 1 - 4 * done));
-  model.noise = Noise::scalar(level * level, model.dimensions());
+  return level * level;
+}
+
+inline void hold_noise(Model& model, const FitOptions& options, double iteration) {
+  const double variance = held_variance(options, iteration);
+  if (variance > 0) model.noise = Noise::scalar(variance, model.dimensions());
 }
 
 }  // namespace gsc

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "math/blas.h"
-#include "math/eigen_pairs.h"
+#include "math/leading_eigenvector.h"
 
 namespace gsc {
 namespace {
@@ -121,15 +121,22 @@ void AtomUpdates::take(Index atom) {
 /// The first singular pair of E, from the smaller of E'E and E E'.
 void AtomUpdates::best_rank_one(Index atom) {
   const Index D = left_.cols(), count = left_.rows();
-  Vector direction(D);
+  // From what is there, so that the error cannot rise even where two singular values are as good as equal.
+  const auto leading = [](const Matrix& products, const Vector& now) -> Vector {
+    Index largest = 0;
+    if (!(products.diagonal().maxCoeff(&largest) > 0)) return Vector::Zero(now.size());
+    const Vector start = products * now;
+    return leading_eigenvector(products, start.norm() > 0 ? start : Vector(products.col(largest)));
+  };
+  Vector direction;
   if (count < D) {
     Matrix products(count, count);
     product_with_transposed(left_, left_, products);
-    direction = left_.transpose() * eigen_pairs(products).vectors.col(count - 1);
+    direction = left_.transpose() * leading(products, coefficients_);
   } else {
     Matrix products = Matrix::Zero(D, D);
     add_product_transposed(left_, left_, products);
-    direction = eigen_pairs(products).vectors.col(D - 1);
+    direction = leading(products, atoms_.row(atom).transpose());
   }
   const double norm = direction.norm();
   if (!(norm > 0)) return;  // nothing is left for the atom to explain

@@ -3,8 +3,10 @@
 // to stop, observers, checkpoints.
 
 #include <gsc/fit.h>
+#include <gsc/resident_em.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "distributed/share.h"
@@ -18,12 +20,15 @@ struct Evaluation {
   Index latents_in_use = 0;
   Rescues rescues;
   bool estimated = false;  ///< the free energy is, as IterationReport::estimated
+  /// Noise::mean_variance() of the model, where that is known without asking for the model.
+  std::optional<double> noise_variance = {};
 };
 
 /// All methods are collective over the ranks of the share.
 class Learner {
  public:
   virtual ~Learner() = default;
+  /// As the last row describes it. It may have to be brought from a device first.
   virtual const Model& model() const = 0;
   /// Judges the model as it stands. `row`: of the history, 0 for the start; else the row at which learning goes on.
   virtual Evaluation begin(int row) = 0;
@@ -49,7 +54,11 @@ std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, B
 /// Throws UsageError for options that the method does not have.
 void check_method(const FitOptions& options);
 
+/// Where the engine learns by itself, if it can do what these options ask for and this process is alone; else null.
+ResidentEm* resident_of(Engine& engine, const Share& share, const Model& model, const FitOptions& options);
+
 /// From the sums of an E-step.
 Evaluation evaluation(const Statistics& statistics, const Rescues& rescues);
+Evaluation evaluation(const ResidentRow& row);
 
 }  // namespace gsc

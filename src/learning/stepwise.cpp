@@ -24,9 +24,10 @@ void blend(Statistics& running, double keep, const Statistics& fresh, double wei
 
 double Decay::weight(double step) const { return std::max(floor, std::pow(step + 1, -exponent)); }
 
-Stepwise::Stepwise(Share& share, Engine& engine, const FitOptions& options, Decay decay)
+Stepwise::Stepwise(Share& share, Engine& engine, ResidentEm* resident, const FitOptions& options, Decay decay)
     : share_(share),
       engine_(engine),
+      resident_(resident),
       options_(options),
       decay_(decay),
       total_(static_cast<double>(share.rows().rows())) {
@@ -41,14 +42,22 @@ void Stepwise::shuffle(int row) {
   order_ = shuffled_rows(share_.rows(), options_.batch, random);
 }
 
-Statistics Stepwise::batch_sums(const Model& model, Index batch, const StopRequest& stop) {
+std::span<const Index> Stepwise::batch_rows(Index batch) const {
   const auto rows = static_cast<Index>(order_.size());
   const Index first = rows * batch / batches_, end = rows * (batch + 1) / batches_;
-  const std::span<const Index> part(order_.data() + first, static_cast<std::size_t>(end - first));
+  return {order_.data() + first, static_cast<std::size_t>(end - first)};
+}
+
+Statistics Stepwise::batch_sums(const Model& model, Index batch, const StopRequest& stop) {
   return share_.total([&] {
     if (stop && stop()) throw Interrupted("interrupted");
-    return engine_.e_step(model, {.rows = part, .stop = stop});
+    return engine_.e_step(model, {.rows = batch_rows(batch), .stop = stop});
   });
+}
+
+/// The noise that is held after this batch of the pass, as held_variance().
+double Stepwise::held_after(int row, Index batch) const {
+  return held_variance(options_, row - 1 + static_cast<double>(batch + 1) / static_cast<double>(batches_));
 }
 
 Evaluation Stepwise::glance(const Model& model, const StopRequest& stop) {
@@ -65,6 +74,40 @@ Evaluation Stepwise::glance(const Model& model, const StopRequest& stop) {
 
 Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
   shuffle(row);
+  Evaluation judged = resident_ != nullptr ? pass_there(model, row, stop) : pass_here(model, row, stop);
+  judged.estimated = true;
+  return judged;
+}
+
+/// The same as pass_here(), where the data lies.
+Evaluation Stepwise::pass_there(Model& model, int row, const StopRequest& stop) {
+  resident_->start(model);
+  resident_->set_running(running_);
+  Statistics seen;
+  seen.s = Vector::Zero(model.latents());
+  double steps = steps_;
+  Rescues rescues;
+  for (Index batch = 0; batch < batches_; ++batch) {
+    if (stop && stop()) throw Interrupted("interrupted");
+    if (batch_rows(batch).empty()) continue;
+    const ResidentRow sums = resident_->e_step({.rows = batch_rows(batch), .stop = stop});
+    seen.count += sums.count;
+    seen.free_energy += sums.free_energy;
+    seen.s += sums.s;
+    rescues += sums.rescues;
+    const double weight = decay_.weight(steps);
+    resident_->blend(1 - weight, weight * total_ / sums.count);
+    resident_->m_step({.of_running = true, .known_variance = held_after(row, batch)});
+    ++steps;
+  }
+  rescues += resident_->rescues();
+  model = resident_->model();
+  running_ = resident_->running();
+  steps_ = steps;
+  return evaluation(seen, rescues);
+}
+
+Evaluation Stepwise::pass_here(Model& model, int row, const StopRequest& stop) {
   // The fast step of a full slab is judged by the free energy, which a batch cannot do; so are long steps over missing
   // values, of which those are made that are safe.
   const MStepOptions step{.noise_update = options_.noise_update,
@@ -89,7 +132,7 @@ Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
     blend(running, 1 - weight, sums, weight * total_ / sums.count);
     const Vector before = next.intercept;
     next = m_step(next, running, step, rescues);
-    hold_noise(next, options_, row - 1 + static_cast<double>(batch + 1) / static_cast<double>(batches_));
+    if (held_after(row, batch) > 0) next.noise = Noise::scalar(held_after(row, batch), model.dimensions());
     if (before.size() > 0) move_intercept(running, next.intercept - before);
     ++steps;
   }
@@ -97,9 +140,7 @@ Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
   model = std::move(next);
   running_ = std::move(running);
   steps_ = steps;
-  Evaluation judged = evaluation(seen, rescues);
-  judged.estimated = true;
-  return judged;
+  return evaluation(seen, rescues);
 }
 
 void Stepwise::save(MethodState& state) const {

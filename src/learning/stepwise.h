@@ -19,7 +19,8 @@ struct Decay {
 
 class Stepwise {
  public:
-  Stepwise(Share& share, Engine& engine, const FitOptions& options, Decay decay = {});
+  /// `resident`: unless null, where passes are made; the model and the running sums come back after each.
+  Stepwise(Share& share, Engine& engine, ResidentEm* resident, const FitOptions& options, Decay decay = {});
 
   /// What the model is worth on the first batch, as an estimate.
   Evaluation glance(const Model& model, const StopRequest& stop);
@@ -33,10 +34,15 @@ class Stepwise {
 
  private:
   void shuffle(int row);
+  std::span<const Index> batch_rows(Index batch) const;
   Statistics batch_sums(const Model& model, Index batch, const StopRequest& stop);
+  Evaluation pass_here(Model& model, int row, const StopRequest& stop);
+  Evaluation pass_there(Model& model, int row, const StopRequest& stop);
+  double held_after(int row, Index batch) const;
 
   Share& share_;
   Engine& engine_;
+  ResidentEm* resident_;
   const FitOptions& options_;
   const Decay decay_;
   double total_;              // data points of all ranks

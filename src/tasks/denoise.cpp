@@ -11,6 +11,7 @@
 #include "tasks/cosine_atoms.h"
 #include "tasks/denoise_plan.h"
 #include "tasks/deviation.h"
+#include "tasks/group_rounds.h"
 #include "tasks/patches.h"
 #include "tasks/reconstruct.h"
 #include "tasks/scales.h"
@@ -88,12 +89,6 @@ FitResult learn(const Picture& noisy, const ModelPlan& plan, double noise, Obser
   return fit(data, plan.fit, &observer, std::move(start));
 }
 
-/// mean += (value - mean) / count, for every pixel.
-void average_in(Picture& mean, const Picture& value, int count) {
-  for (std::size_t c = 0; c < mean.channels.size(); ++c)
-    mean.channels[c] += (value.channels[c] - mean.channels[c]) / static_cast<double>(count);
-}
-
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// What of the whole work is done, and what there is to show.
@@ -162,22 +157,12 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   if (has_std) scale_to_residual(noisy, plan.noise, result.picture, result.std);
   const auto start = Clock::now();
   Picture disagreement;
-  // Every round smooths a little more: too much for texture before it is enough for skies. So rounds are averaged where
-  // there are more than three; the first, which has most of the models' errors left, is not.
-  Picture pilot;  // where it is not the result so far
-  for (int round = 1; round <= plan.group_rounds; ++round) {
+  const auto begin_round = [&] {
     work.begin(plan.group_seconds / plan.group_rounds);
     ++work.now.group_round;
-    const bool averaged = plan.group_rounds > 3 && round > 2;
-    Picture filtered = filter_groups(noisy, averaged && round > 3 ? pilot : result.picture, plan.group_noise,
-                                     plan.groups, go_on, round == plan.group_rounds ? &disagreement : nullptr);
-    if (averaged) {
-      average_in(result.picture, filtered, round - 1);
-      pilot = std::move(filtered);
-    } else {
-      result.picture = std::move(filtered);
-    }
-  }
+  };
+  filter_in_rounds(noisy, plan.group_noise, plan.groups, plan.group_rounds, result.picture, begin_round, go_on,
+                   &disagreement);
   for (const DenoisePlan& half : plan.coarse) {
     work.begin(half.seconds());
     work.now.half_size = true;

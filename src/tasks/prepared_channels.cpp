@@ -27,7 +27,9 @@ Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool
   const Matrix strongest = axes.rightCols(kept);
   // All of them: turned back, so that a channel is still mostly itself.
   const Matrix turn = kept == channels ? strongest : Matrix(Matrix::Identity(kept, kept));
-  mixture = (turn * deviations.cwiseInverse().asDiagonal() * strongest.transpose() * mixture).eval();
+  result.redo = turn * deviations.cwiseInverse().asDiagonal() * strongest.transpose();
+  mixture = (result.redo * mixture).eval();
+  result.redo /= size;
   result.undo = size * strongest * deviations.asDiagonal() * turn.transpose();
   result.left_out = axes.leftCols(channels - kept);
   result.left_deviation = size * variances.head(channels - kept).cwiseMax(0).cwiseSqrt();

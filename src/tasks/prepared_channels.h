@@ -13,6 +13,7 @@ namespace gsc {
 struct Whitened {
   Vector mean;            ///< m, of each channel
   Matrix undo;            ///< U, channels x directions
+  Matrix redo;            ///< U^+, directions x channels: y = U^+ (x - m)
   Matrix left_out;        ///< V, channels x directions that are not kept
   Vector left_deviation;  ///< standard deviation of each of those
   double log_volume = 0;  ///< log sqrt det(U'U)

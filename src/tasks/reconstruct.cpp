@@ -52,13 +52,13 @@ class Reconstructor {
     weight_floor_ = plan.weight_floor * noise / pixels;
   }
 
-  Reconstruction run(const Picture* like) {
+  Reconstruction run() {
     if (!engine_->has_sparse()) return dense();
     passes_ = plan_.nonlocal_rounds + 1;
     Reconstruction result = sparse_pass(0);
     for (int round = 1; round <= plan_.nonlocal_rounds; ++round) {
-      neighbours_.push_back(std::make_unique<PatchNeighbours>(like != nullptr ? *like : result.picture, plan_.patch,
-                                                              plan_.reach, plan_.neighbours));
+      neighbours_.push_back(
+          std::make_unique<PatchNeighbours>(result.picture, plan_.patch, plan_.reach, plan_.neighbours));
       result = sparse_pass(round);
     }
     return result;
@@ -204,15 +204,15 @@ class Reconstructor {
 }  // namespace
 
 Reconstruction reconstruct(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                           const std::function<bool(double)>& go_on, const Picture* like) {
-  return reconstruct_in_bands(noisy, model, plan, go_on, like, kMostPosteriorBytes);
+                           const std::function<bool(double)>& go_on) {
+  return reconstruct_in_bands(noisy, model, plan, go_on, kMostPosteriorBytes);
 }
 
 Reconstruction reconstruct_in_bands(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                                    const std::function<bool(double)>& go_on, const Picture* like, double most_bytes) {
+                                    const std::function<bool(double)>& go_on, double most_bytes) {
   const NumericScope scope;
   if (point_estimate(plan.fit.inference.method)) return reconstruct_from_codes(noisy, model, plan, go_on);
-  return Reconstructor(noisy, model, plan, go_on, most_bytes).run(like);
+  return Reconstructor(noisy, model, plan, go_on, most_bytes).run();
 }
 
 }  // namespace gsc

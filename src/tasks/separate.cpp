@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
+#include "tasks/fastica_separation.h"
 #include "tasks/prepared_channels.h"
 #include "tasks/separate_internal.h"
 
@@ -94,6 +96,18 @@ constexpr double kNear = 0.01;
 /// Sources more correlated than this are nearly the same.
 constexpr double kDuplicate = 0.9;
 
+/// The variance of the noise as the best of the random starts has it, or the only start there is: FastICA takes noise
+/// for sources, and a start from it stays there.
+double noise_of(const Restarts& starts, bool first_is_random) {
+  double best = -std::numeric_limits<double>::infinity(), noise = starts.best.model().noise.mean_variance();
+  for (std::size_t i = first_is_random ? 0 : 1; i < starts.free_energies.size(); ++i)
+    if (starts.free_energies[i] > best) {
+      best = starts.free_energies[i];
+      noise = starts.noise_stds[i] * starts.noise_stds[i];
+    }
+  return noise;
+}
+
 void take(Restarts starts, Separation& separation) {
   separation.fit = std::move(starts.best);
   separation.winner = starts.winner;
@@ -142,23 +156,28 @@ void check_squares(const Matrix& mixture) {
 }  // namespace
 
 Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
+  if (options.method == SeparateMethod::fastica) return separate_by_fastica(mixture, options, observer);
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
   check_squares(mixture);
   const FitOptions single = resolved(options, mixture.rows());
   const auto samples = static_cast<double>(mixture.cols());
   Separation separation;
-  const auto learn = [&](const Prepared& from) {
-    take(fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, observer),
-         separation);
+  double noise = 0;  // as noise_of()
+  const auto learn = [&](const Prepared& from, bool start_from_fastica) {
+    std::optional<Model> first;
+    if (start_from_fastica) first = fastica_start(from.channels, single.latents, options, observer, separation.fastica);
+    Restarts starts =
+        fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, observer, first);
+    noise = noise_of(starts, !first);
+    take(std::move(starts), separation);
     return separation.fit.reason != StopReason::interrupted;
   };
   Prepared prepared;
   if (options.whiten != Whiten::off) {
     prepared = whitened_channels(mixture, single.latents, options.whiten == Whiten::automatic, separation.notes);
     separation.whitened = true;
-    if (!learn(prepared)) return separation;
-    const double noise = separation.fit.model().noise.mean_variance();
+    if (!learn(prepared, options.start_from_fastica)) return separation;
     if (options.whiten == Whiten::automatic && noise > kWeakNoise) {
       separation = Separation();
       separation.noise_share = noise;
@@ -166,13 +185,15 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
                           " noise, so the sources are sought in the channels as they are"};
       if (observer != nullptr) observer->on_note(separation.notes.back());
     } else {
-      separation.noise_share = noise;
-      separation.notes.push_back("channels are whitened first; " + percent(noise) + " of what that leaves is noise");
+      separation.noise_share = separation.fit.model().noise.mean_variance();
+      separation.notes.push_back("channels are whitened first; " + percent(*separation.noise_share) +
+                                 " of what that leaves is noise");
     }
   }
   if (!separation.whitened) {
     prepared = scaled_channels(mixture);
-    if (!learn(prepared)) return separation;
+    // Where most is noise, that is what FastICA finds.
+    if (!learn(prepared, options.start_from_fastica && !separation.noise_share)) return separation;
   }
   // One pass after hundreds: on one thread, so that the bits do not depend on how many there are.
   InferenceOptions inference = single.inference;

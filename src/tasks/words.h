@@ -19,5 +19,11 @@ inline constexpr std::array kValues<NoiseSource>{NoiseSource::measured, NoiseSou
 
 template <>
 inline constexpr std::array kValues<Whiten>{Whiten::automatic, Whiten::on, Whiten::off};
+template <>
+inline constexpr std::array kValues<SeparateMethod>{SeparateMethod::model, SeparateMethod::fastica};
+template <>
+inline constexpr std::array kValues<Nonlinearity>{Nonlinearity::tanh, Nonlinearity::cube, Nonlinearity::gauss};
+template <>
+inline constexpr std::array kValues<Decorrelation>{Decorrelation::symmetric, Decorrelation::deflation};
 
 }  // namespace gsc

@@ -1,0 +1,51 @@
+#pragma once
+// Learning where the data lies. An engine on a device may have this (Engine::resident), so that neither sums nor
+// parameters need to travel from iteration to iteration: only the numbers of a row do (docs/backends.md).
+//
+//   resident.start(model);   resident.e_step({});
+//   each iteration:   resident.m_step({});   resident.e_step({});
+//   in batches:       resident.e_step({.rows = batch});   resident.blend(...);   resident.m_step({.of_running = true});
+
+#include <gsc/engine.h>
+#include <gsc/fit.h>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// What comes back from an E-step.
+struct ResidentRow {
+  double count = 0, free_energy = 0;
+  double noise_variance = 0;  ///< Noise::mean_variance() of the parameters
+  Vector s;                   ///< sum <s>
+  Rescues rescues;            ///< of this E-step, and of the M-steps since the one before
+};
+
+struct ResidentStep {
+  bool of_running = false;    ///< from the running sums instead of those of the last E-step
+  double known_variance = 0;  ///< of scalar noise, in place of what is found; 0: none
+};
+
+class ResidentEm {
+ public:
+  virtual ~ResidentEm() = default;
+  /// Parameters to go on from.
+  virtual void start(const Model& model) = 0;
+  virtual Model model() = 0;
+
+  /// Gathers the sums over these data points under the parameters as they stand. Not with Pass::keys.
+  virtual ResidentRow e_step(const Pass& pass) = 0;
+  /// As gsc::m_step(), with the options that Engine::resident() was given. Running sums move along with the intercept.
+  virtual void m_step(const ResidentStep& step) = 0;
+  /// Back to the parameters before the last m_step().
+  virtual void take_back() = 0;
+  /// Of the M-steps since the last E-step, which then counts them no more.
+  virtual Rescues rescues() = 0;
+
+  /// running = keep running + weight (sums of the last E-step). Where nothing is running yet, it becomes those first.
+  virtual void blend(double keep, double weight) = 0;
+  virtual Statistics running() = 0;
+  virtual void set_running(const Statistics& running) = 0;  ///< of count 0: nothing is running
+};
+
+#pragma GCC visibility pop
+}  // namespace gsc

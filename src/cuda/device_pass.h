@@ -1,0 +1,66 @@
+#pragma once
+// The data on the device, and passes over it: it lies there, less an origin, from the first pass on, or is brought in
+// blocks if it is larger than the device's memory. Where single precision cannot tell the states of a data point apart,
+// that data point is done in double.
+
+#include <gsc/engine.h>
+
+#include <optional>
+
+#include "cuda/expectation.h"
+
+namespace gsc::cuda {
+
+/// For tests: to see data larger than the device, in blocks of a few rows.
+struct Limits {
+  std::size_t resident_bytes = 0;  ///< most that the data may take; 0: what is free
+  long block_rows = 0;             ///< 0: as many as fit the cache
+};
+
+class DevicePass {
+ public:
+  DevicePass(Queue& queue, const Data& data, const InferenceOptions& options, Limits limits);
+
+  // Models are prepared, with origin().
+
+  /// The sums over the rows of the pass, on the device. `rescues`: as DeviceSums::take().
+  RowNumbers sum(const DeviceModel& model, const Pass& pass, const double* rescues, DeviceSums& sums);
+  /// The posterior of each of the rows first .. first+count-1; `noise` is the model's.
+  void points(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
+              BlockOutput& output, const StopRequest& stop);
+  /// A pass over all data whose sums are left as they are.
+  void run(const DeviceModel& model);
+
+  const double* origin() const { return origin_on_device_.data(); }
+  Truncation truncation(Index latents) const;
+
+ private:
+  template <class Real>
+  struct Part {
+    std::optional<Expectation<Real>> expectation;
+    bool resident = false, loaded = false;
+    long version = 0;  // of the model it has
+  };
+  template <class Real>
+  Part<Real>& part();
+  template <class Real>
+  Expectation<Real>& ready(const DeviceModel& model);
+  template <class Real>
+  void bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at, const StopRequest& stop);
+  template <class Real>
+  Expectation<Real>& pass(const DeviceModel& model, const Pass& pass);
+  template <class Real>
+  bool give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
+            BlockOutput& output, const StopRequest& stop);
+
+  Queue& queue_;
+  const Data& data_;
+  const InferenceOptions& options_;
+  const Limits limits_;
+  Vector origin_;  // what is taken off the data, near its mean: float then has more digits for the rest
+  Array<double> origin_on_device_;
+  Part<float> single_;
+  Part<double> double_;
+};
+
+}  // namespace gsc::cuda
