@@ -10,7 +10,7 @@
 #include "learning/chain_averages.h"
 #include "random_model.h"
 
-namespace gsc::test {
+namespace gsc::test::beta_process_fit {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -254,4 +254,4 @@ TEST(BetaProcessFit, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace gsc::test
+}  // namespace gsc::test::beta_process_fit
