@@ -10,7 +10,7 @@
 #include "learning/chain_averages.h"
 #include "random_model.h"
 
-namespace gsc::test {
+namespace gsc::test::beta_process_fit {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -176,6 +176,25 @@ TEST(BetaProcessFit, LearnsFromDataWithGapsAndFillsThem) {
   EXPECT_LT(scaled / count, 3);
 }
 
+TEST(BetaProcessFit, WhatIsUnderAMaskDoesNotMatter) {
+  const Matrix one = sparse_data(300, 0.3);
+  Random random(2);
+  Matrix mask(300, 10), other = one;
+  std::bernoulli_distribution hole(0.3);
+  for (Index i = 0; i < mask.size(); ++i) {
+    mask.data()[i] = hole(random) ? 1 : 0;
+    if (mask.data()[i] != 0) other.data()[i] = 1000;
+  }
+  const MatrixData first(one), second(other), masks(mask);
+  FitOptions asked = options(Method::beta_process, 10);
+  asked.inference.missing = Missing::nan;
+  const auto learned = [&](const Data& data) { return fit(MaskedData(data, masks), asked).model(); };
+  const Model model = learned(first);
+  EXPECT_TRUE(model == learned(second));
+  EXPECT_EQ(infer(model, MaskedData(first, masks), asked.inference).mean,
+            infer(model, MaskedData(second, masks), asked.inference).mean);
+}
+
 TEST(BetaProcessInfer, PosteriorIsThatOfTheExactMethod) {
   ModelKnobs knobs;
   knobs.dimensions = 6;
@@ -235,4 +254,4 @@ TEST(BetaProcessFit, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace gsc::test
+}  // namespace gsc::test::beta_process_fit

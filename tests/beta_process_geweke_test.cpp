@@ -10,7 +10,7 @@
 
 #include "learning/beta_process_gibbs.h"
 
-namespace gsc::test {
+namespace gsc::test::geweke {
 namespace {
 
 constexpr Index kDimensions = 2, kLatents = 3, kPoints = 4;
@@ -146,4 +146,4 @@ TEST(BetaProcessGeweke, SmallMistakesAreSeen) {
 }
 
 }  // namespace
-}  // namespace gsc::test
+}  // namespace gsc::test::geweke

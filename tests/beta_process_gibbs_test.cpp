@@ -12,7 +12,7 @@
 
 #include "random_model.h"
 
-namespace gsc::test {
+namespace gsc::test::gibbs {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -384,4 +384,4 @@ TEST(BetaProcessGibbs, ChainsDiffer) {
 }
 
 }  // namespace
-}  // namespace gsc::test
+}  // namespace gsc::test::gibbs

@@ -14,7 +14,7 @@
 #include "math/digamma.h"
 #include "random_model.h"
 
-namespace gsc::test {
+namespace gsc::test::variational {
 namespace {
 
 const BetaProcessPriors kPriors{
@@ -217,4 +217,4 @@ TEST(BetaProcessVariational, NoStepLowersTheBound) {
 }
 
 }  // namespace
-}  // namespace gsc::test
+}  // namespace gsc::test::variational
