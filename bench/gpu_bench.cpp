@@ -241,6 +241,13 @@ void learn_picture(const std::string& path) {
         "first\n",
         way.device, to_string(way.precision), way.result.seconds, 1e3 * way.result.seconds / 61,
         way.result.last().free_energy, worst);
+    if (&way != ways.data()) {
+      fmt::print("    at iteration");
+      for (const std::size_t t : {0, 1, 2, 5, 10, 20, 30, 40, 50, 60})
+        fmt::print(" {}: {:.0e}", t,
+                   std::abs(way.result.state.history[t].free_energy / ways[0].result.state.history[t].free_energy - 1));
+      fmt::print("\n");
+    }
     std::fflush(stdout);
   }
   fmt::print("  the last two: {}\n",

@@ -32,6 +32,34 @@ void expect_as_on_the_cpu_in_single(const Model& model, const Matrix& values, co
   EXPECT_LT((got.log_likelihood - expected.log_likelihood).cwiseAbs().maxCoeff(), 1e-3);
 }
 
+/// Data like patches of a picture: a bright sky in the first rows, a level far from zero, noise of 25. What float loses
+/// is held against the same sums in double, one quantity at a time.
+TEST_F(OnADevice, LosesLittleInSingleOnPatches) {
+  Random random(3);
+  Model model = random_model({.dimensions = 16, .latents = 40, .intercept = true, .pi_low = 0.02, .pi_high = 0.2}, 5);
+  model.W *= 20;
+  model.W.col(0).setConstant(40);  // a level that most patches have
+  model.pi[0] = 0.9;
+  model.intercept.setConstant(90);
+  model.noise = Noise::scalar(625, 16);
+  Matrix values = sample(model, 1200, random).data;
+  values.topRows(400).array() += 90;
+  const MatrixData data(values);
+  const InferenceOptions options = truncated(7, 4);
+  const Statistics expected = e_step(model, data, options), got = e_step(model, data, on_device(in_single(options)));
+  const auto lost = [](const Matrix& a, const Matrix& b) { return (a - b).norm() / b.norm(); };
+  EXPECT_LT(std::abs(got.free_energy / expected.free_energy - 1), 1e-8);
+  EXPECT_LT(lost(got.s, expected.s), 1e-6);
+  EXPECT_LT(lost(got.m, expected.m), 1e-6);
+  EXPECT_LT(lost(got.ZZ, expected.ZZ), 1e-6);
+  EXPECT_LT(lost(got.YZ, expected.YZ), 1e-6);
+  EXPECT_LT(lost(got.YY, expected.YY), 1e-7);
+  EXPECT_LT(lost(got.y, expected.y), 1e-7);
+  Rescues rescues;
+  const Model in_double = m_step(model, expected, {}, rescues), in_float = m_step(model, got, {}, rescues);
+  EXPECT_LT(lost(in_float.W, in_double.W), 1e-6);
+}
+
 /// Every number of candidates takes another way through the tree: see the table of cuda/tree_kernel.h.
 TEST_F(OnADevice, TreesOfAllSizesEqualBruteForce) {
   for (Index H : {1, 2, 3, 5, 6, 8, 10, 11, 12}) {

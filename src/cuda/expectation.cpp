@@ -237,7 +237,7 @@ template <class Real>
 void Expectation<Real>::cross_products(const Real* Y, long count, const Real* other, int other_stride, int columns,
                                        double* target) {
   const long size = static_cast<long>(dimensions_) * columns;
-  constexpr long kMostNumbers = 8L << 20, kRows = 256;  // few, as cuBLAS adds them up in Real
+  constexpr long kMostNumbers = 8L << 20, kRows = 512;  // few, as cuBLAS adds them up in Real
   const long batch = std::max<long>(1, std::min(count / kRows, kMostNumbers / size));
   const long rows = count / batch, rest = count - batch * rows;
   cross_.reserve(queue_, static_cast<std::size_t>((batch + 1) * size));
