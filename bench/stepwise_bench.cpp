@@ -179,7 +179,7 @@ void stepwise(const Data& data, const Model& start, const FitOptions& options, i
   const NumericScope scope;
   Share share(data, options.sharing);
   Watch watch(share.rows(), options, full.goals);
-  Stepwise batches(share, watch, options, trial.decay);
+  Stepwise batches(share, watch, nullptr, options, trial.decay);
   Model model = start;
   try {
     for (int pass = 1; pass <= most_passes; ++pass) batches.pass(model, pass, [&] { return watch.done(); });

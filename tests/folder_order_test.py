@@ -11,7 +11,7 @@ HEADERS = {
     "math": ["types.h"],
     "data": ["data.h", "arrays.h", "recording.h"],
     "model": ["model.h", "generate.h"],
-    "inference": ["inference.h", "nonlocal.h", "missing.h", "engine.h"],
+    "inference": ["dictionary.h", "inference.h", "nonlocal.h", "missing.h", "engine.h"],
     "distributed": ["team.h", "mpi.h"],
     "learning": ["fit.h", "resident_em.h", "fit_piece.h", "restarts.h", "option_list.h", "model_file.h"],
     "cuda": ["cuda.h"],

@@ -142,9 +142,10 @@ TEST_F(Starts, AStartThatFailsIsSkipped) {
   options_.inference.threads = 1;
   options_.tolerance = 0;
   const std::vector<double> whole = fit_restarts(data_, options_, 3).free_energies;
-  const auto [best, winner, energies] = fit_restarts(FailingOnce(data_), options_, 3);
+  const auto [best, winner, energies, noise_stds] = fit_restarts(FailingOnce(data_), options_, 3);
   EXPECT_EQ(std::count_if(energies.begin(), energies.end(), [](double f) { return std::isnan(f); }), 1);
   EXPECT_TRUE(std::isnan(energies[0]));
+  EXPECT_TRUE(std::isnan(noise_stds[0]));
   EXPECT_EQ(best.last().free_energy, std::max(whole[1], whole[2]));
   EXPECT_EQ(winner, whole[1] >= whole[2] ? 1 : 2);
   EXPECT_EQ(best.reason, StopReason::iterations);

@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// H x N, a column per data point.
 using Codes = Eigen::SparseMatrix<double>;
@@ -61,4 +62,5 @@ Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, I
 Matrix imputed_by_codes(const Model& model, const Data& data, const InferenceOptions& options, bool denoise,
                         Index first, Index count, const StopRequest& stop);
 
+#pragma GCC visibility pop
 }  // namespace gsc

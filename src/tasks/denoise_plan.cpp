@@ -293,10 +293,8 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
   plan.groups.sizes.clear();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   for (const Index larger : usual.group_larger) {
-    // Sizes that would be too small become the next ones that are free, so that small patches keep their share.
-    const Index least = plan.groups.sizes.empty() ? kSmallestGroupPatch : plan.groups.sizes.back().patch + 1;
-    const Index most = std::max(smaller_side / 2, kSmallestPatch);
-    const Index patch = std::min(std::max(usual_group_patch(noise_share) + larger, least), most);
+    const Index patch = std::min(std::max(usual_group_patch(noise_share) + larger, kSmallestGroupPatch),
+                                 std::max(smaller_side / 2, kSmallestPatch));
     if (!plan.groups.sizes.empty() && plan.groups.sizes.back().patch == patch) continue;
     plan.groups.sizes.push_back({patch, group_members(patch), usual.group_most * group_members(patch)});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().largest());
