@@ -176,7 +176,7 @@ TEST_F(Absent, EverythingElseHasItsDefault) {
   EXPECT_EQ(load_without("/method").state.method.number("slab_acceleration", 1), 1);
   EXPECT_EQ(load_without("/history", "clamped_pivots").state.rescues.clamped_pivots, 0);
   const std::vector<std::string> names = attributes("/history");
-  EXPECT_EQ(names.size(), 7U);
+  EXPECT_EQ(names.size(), 8U);
   for (const std::string& name : names) EXPECT_EQ(load_without("/history", name).state.history.size(), 3U);
   EXPECT_TRUE(load_without("/history").state.history.empty());
   const std::string message = error_of([&] { load_without("/", "kind"); });

@@ -32,9 +32,9 @@ class MaskedData final : public Data {
 
 struct ImputeOptions {
   bool denoise_observed = false;  ///< also replace observed values by what the model says of them without noise
-  /// Truncated and factored posteriors are too sure of themselves where little is observed. Some observed values are set
-  /// aside and predicted; if two deviations hold less than 95 % of them, all deviations get the factor with which they
-  /// do. Never by the exact method.
+  /// Truncated and factored posteriors are too sure of themselves where little is observed. Some observed values are
+  /// set aside and predicted; if two deviations hold less than 95 % of them, all deviations get the factor with which
+  /// they do. Never by the exact method.
   bool calibrate = true;
 };
 
