@@ -130,7 +130,7 @@ def test_files_from_elsewhere(coding, tmp_path):
         (lambda: gsc.denoise(np.array([["a"]])), "whole or real numbers"),
         (lambda: gsc.denoise(np.eye(20), quality="super"), "quality is 'super'; choose one of fast, standard, best"),
         (lambda: gsc.denoise(np.eye(20), patch=2.5), "patch is '2.5'; it must be a whole number"),
-        (lambda: gsc.denoise(np.eye(20), sigma=25), "denoise has no option 'sigma'"),
+        (lambda: gsc.denoise(np.eye(20), blur=2), "denoise has no option 'blur'"),
         (lambda: gsc.denoise(np.ones((3, 3))), "."),
         (lambda: gsc.psnr(np.eye(20), np.eye(20)), "say what white is"),
         (lambda: gsc.psnr(np.eye(20), np.eye(21), data_range=1), "."),
