@@ -145,10 +145,11 @@ void CommandLine::read_config(Command command, const std::string& path) {
     }
     if (line.values.size() != 1 && !((*found)->several && !line.values.empty()))
       throw UsageError(fmt::format("{}: '{}' has {} values; one is expected", path, line.key, line.values.size()));
-    if (given(key)) continue;
+    if (std::any_of(values_.begin(), values_.end(), [&](const auto& value) { return value.first->name == key; }))
+      continue;
     values_.emplace_back(*found, line.values);
     try {
-      (*found)->set(settings, line.values);
+      if (!(*found)->left_alone(line.values)) (*found)->set(settings, line.values);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}", path, error.what()));
     }
@@ -156,11 +157,14 @@ void CommandLine::read_config(Command command, const std::string& path) {
 }
 
 bool CommandLine::given(const std::string& name) const {
-  return std::any_of(values_.begin(), values_.end(), [&](const auto& value) { return value.first->name == name; });
+  return std::any_of(values_.begin(), values_.end(), [&](const auto& value) {
+    return value.first->name == name && !value.first->left_alone(value.second);
+  });
 }
 
 void CommandLine::apply(Settings& target) const {
-  for (const auto& [option, texts] : values_) option->set(target, texts);
+  for (const auto& [option, texts] : values_)
+    if (!option->left_alone(texts)) option->set(target, texts);
 }
 
 }  // namespace gsc::cli

@@ -15,6 +15,7 @@ namespace gsc::cli {
 struct FieldType {
   std::string words;     ///< "one|other" of an enumeration
   bool several = false;  ///< a list, which takes all that is given
+  bool is_text = false;  ///< any word, such as the name of a file
   void (*set)(void* field, const std::string& name, const std::vector<std::string>& texts) = nullptr;
   Json (*get)(const void* field) = nullptr;
 };
@@ -38,6 +39,7 @@ const FieldType& field_type() {
     FieldType made;
     if constexpr (std::is_enum_v<Value>) made.words = all_words<Value>("|");
     made.several = ValueOf<T>::kSeveral;
+    made.is_text = std::is_same_v<Value, std::string>;
     made.set = [](void* place, const std::string& name, const std::vector<std::string>& texts) {
       T& field = *static_cast<T*>(place);
       if constexpr (ValueOf<T>::kSeveral) {

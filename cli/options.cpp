@@ -268,7 +268,7 @@ Rows make_table() {
           compare, &C::curve),
       listed("selection", kDenoise, kInference, denoise, chosen, &O::selection),
       listed("precision", kDenoise, kInference, denoise, chosen, &O::precision),
-      listed("method", kDenoise, kInference, denoise, chosen, &O::method),
+      listed("method", kDenoise, kInference, denoise, chosen, &O::method).left_out("auto: truncated"),
       listed("max-active", kSeparate, kInference).left_out("all candidates"),
       row("sigma", "S", kFit, kModel,
           "standard deviation of the noise, if it is known: then it is not learned; dictionaries must be told", &S::fit,
@@ -506,6 +506,10 @@ std::string_view to_string(Mixing /*mixing*/) { return "orthogonal"; }
 void Option::set(Settings& settings, const std::vector<std::string>& texts) const {
   for (const FieldPlace& field : fields)
     field.type->set(reinterpret_cast<char*>(&settings) + field.offset, name, texts);
+}
+
+bool Option::left_alone(const std::vector<std::string>& texts) const {
+  return texts.back() == "auto" && !required && !several && !is_switch() && !fields.front().type->is_text;
 }
 
 Json Option::get(const Settings& settings) const {

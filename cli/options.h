@@ -192,6 +192,8 @@ struct Option {
   void set(Settings& settings, const std::vector<std::string>& texts) const;
   Json get(const Settings& settings) const;
   bool is_switch() const { return value.empty(); }
+  /// Whether these texts say `auto`: as if the option were left out, also of a config file. Names of files say nothing.
+  bool left_alone(const std::vector<std::string>& texts) const;
   /// What happens when the option is not given, for help; may be empty.
   std::string default_text(Command command) const;
 };

@@ -276,6 +276,12 @@ TEST_F(Cli, ConfigFile) {
   EXPECT_EQ(json("m.json")["latents"], 5);  // the command line wins
   EXPECT_EQ(json("m.json")["seed"], 3);
   EXPECT_EQ(json("m.json")["options"]["max_active"], 2);
+  // auto: as if it were left out, of the file, too
+  done({"fit", "bars.npy", "-o", "m.h5", "--config", "run.toml", "--max-active", "auto", "--method", "auto",
+        "--iterations", "1", "--metrics", "m.json"});
+  EXPECT_EQ(json("m.json")["options"]["max_active"], 5);
+  EXPECT_EQ(json("m.json")["options"]["method"], "truncated");
+  fails(2, {"fit", "bars.npy", "-o", "auto", "--init", "auto", "--report", "auto"}, {"auto"});  // files have names
   write_file(path("bad.toml"), "latens = 4\n");
   fails(2, {"fit", "bars.npy", "-o", "out.h5", "--config", "bad.toml"},
         {"bad.toml", "latens", "Did you mean latents?"});

@@ -93,6 +93,7 @@ DenoiseOptions denoise_options(const nb::dict& texts) {
   learning.polish = options.polish;
   for (const auto [key, value] : texts) {
     const auto name = nb::cast<std::string>(key), text = nb::cast<std::string>(value);
+    if (text == "auto" && name != "device") continue;
     if (set_own_option(options, name, text)) continue;
     if (std::find(kOfLearning.begin(), kOfLearning.end(), name) == kOfLearning.end())
       throw UsageError("denoise has no option '" + name + "'; gsc.denoise_options() lists those there are");
