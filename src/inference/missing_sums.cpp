@@ -109,6 +109,8 @@ void MissingSums::add_up(int threads) {
 }
 
 void MissingSums::add_to(Statistics& statistics, double empty) const {
+  const bool any = std::any_of(threads_.begin(), threads_.end(), [](const Thread& t) { return t.counts.size() > 0; });
+  if (!any && empty == 0) return;
   const Index H = prepared_.latents;
   const Vector& t = prepared_.scale;
   const Matrix prior = empty > 0 ? Matrix(empty * prior_products(model_)) : Matrix::Zero(H, H);
