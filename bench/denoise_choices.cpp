@@ -48,15 +48,25 @@ struct Choice {
 /// Sizes are differences to the usual one, as in the plan.
 using ChangeGroups = std::function<void(DenoisePlan&)>;
 
-void set_sizes(DenoisePlan& plan, std::vector<Index> larger, Index members_per_pixel) {
-  const Index middle = plan.groups.sizes[plan.groups.sizes.size() / 2].patch + 1;
+void set_patches(DenoisePlan& plan, const std::vector<Index>& patches, Index members_per_pixel = 3) {
   plan.groups.sizes.clear();
-  for (const Index more : larger) {
-    const Index patch = std::max<Index>(3, middle + more);
+  for (const Index patch : patches) {
     const Index members = std::max<Index>(24, members_per_pixel * patch);
     plan.groups.sizes.push_back({patch, members, 2 * members});
   }
 }
+
+void set_sizes(DenoisePlan& plan, const std::vector<Index>& larger, Index members_per_pixel) {
+  const Index middle = plan.groups.sizes[plan.groups.sizes.size() / 2].patch + 1;
+  std::vector<Index> patches;
+  for (const Index more : larger) {
+    const Index patch = std::max<Index>(3, middle + more);
+    patches.push_back(patches.empty() ? patch : std::max(patch, patches.back() + 1));
+  }
+  set_patches(plan, patches, members_per_pixel);
+}
+
+constexpr const char* kSomeOfTheModels = "a fifth of the models";
 
 /// All choices share the models of a picture, which are learned when the first of them asks.
 std::vector<Choice> group_choices() {
@@ -74,6 +84,14 @@ std::vector<Choice> group_choices() {
        [](DenoisePlan& p) {
          set_sizes(p, {-6, -5, -4, -2, 0, 3, 6}, 3);
        }},
+      {"sizes 3 to 6",
+       [](DenoisePlan& p) {
+         set_patches(p, {3, 4, 5, 6});
+       }},
+      {"sizes 3 to 7, 10, 13",
+       [](DenoisePlan& p) {
+         set_patches(p, {3, 4, 5, 6, 7, 10, 13});
+       }},
       {"4 p members",
        [](DenoisePlan& p) {
          set_sizes(p, {-5, -3, -1, 1, 3}, 4);
@@ -89,11 +107,12 @@ std::vector<Choice> group_choices() {
       {"noise x 0.85 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.85 / 0.9; }},
       {"noise x 0.95 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.95 / 0.9; }},
       {"3 rounds", [](DenoisePlan& p) { p.group_rounds = 3; }},
-      {"7 rounds", [](DenoisePlan& p) { p.group_rounds = 7; }}};
+      {"7 rounds", [](DenoisePlan& p) { p.group_rounds = 7; }},
+      {kSomeOfTheModels, [](DenoisePlan&) {}}};
   const auto models = std::make_shared<std::pair<const Problem*, Picture>>();
   std::vector<Choice> choices;
   for (const auto& [name, change] : changes)
-    choices.push_back({name, [change, models](const Problem& problem) {
+    choices.push_back({name, [name, change, models](const Problem& problem) {
                          if (models->first != &problem) {
                            DenoisePlan plan = problem.plan;
                            plan.group_rounds = 0;
@@ -103,6 +122,7 @@ std::vector<Choice> group_choices() {
                          change(plan);
                          Picture picture = models->second;
                          filter_in_rounds(problem.noisy, plan.group_noise, plan.groups, plan.group_rounds, picture);
+                         if (name == kSomeOfTheModels) average_in(picture, models->second, 5);
                          return picture;
                        }});
   return choices;
@@ -263,6 +283,8 @@ void print_choices(const std::vector<Choice>& choices, double sigma, const std::
       const auto start = std::chrono::steady_clock::now();
       psnrs[i].push_back(psnr(problem.clean, choices[i].denoise(problem), problem.clean.peak()));
       seconds[i].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      fmt::print(stderr, "picture {} of {}, {}: {:.2f} dB\n", psnrs[i].size(), problems.size(), choices[i].name,
+                 psnrs[i].back());
     }
   const auto mean = [](const std::vector<double>& values) {
     double sum = 0;

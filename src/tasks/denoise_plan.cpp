@@ -292,10 +292,13 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
   plan.groups.team = options.sharing.team->alone() ? nullptr : options.sharing.team;
   plan.groups.sizes.clear();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
+  Index last = kSmallestGroupPatch - 1;
   for (const Index larger : usual.group_larger) {
-    const Index patch = std::min(std::max(usual_group_patch(noise_share) + larger, kSmallestGroupPatch),
+    // Sizes that would fall together at the smallest take the next that is free.
+    const Index patch = std::min(std::max(usual_group_patch(noise_share) + larger, last + 1),
                                  std::max(smaller_side / 2, kSmallestPatch));
-    if (!plan.groups.sizes.empty() && plan.groups.sizes.back().patch == patch) continue;
+    if (patch == last && !plan.groups.sizes.empty()) break;
+    last = patch;
     plan.groups.sizes.push_back({patch, group_members(patch), usual.group_most * group_members(patch)});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().largest());
     const double references =
