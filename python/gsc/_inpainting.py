@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._base import ModelEstimator
 from ._errors import UsageError
 from ._options import seed_of, threads_of
 from ._pictures import Array, asked_for, bands_of, require_callback
@@ -83,6 +84,17 @@ def _damaged(image: Any, mask: Any, channel_axis: int | None) -> tuple[Array, st
     return planes, dtype
 
 
+def _learned(estimator: Any) -> tuple[Any, dict[str, str]] | None:
+    """The model and how posteriors are inferred."""
+    if estimator is None:
+        return None
+    if not isinstance(estimator, ModelEstimator):
+        raise UsageError(
+            f"learn_from is a {type(estimator).__name__}; it must be a fitted SpikeSlabCoding, as gsc.io.load_model returns it"
+        )
+    return estimator._model(), estimator._inference_texts()
+
+
 def inpaint(
     image: Any,
     mask: Any = None,
@@ -95,6 +107,7 @@ def inpaint(
     keep_observed: bool | None = None,
     patch: int | None = None,
     groups: int | None = None,
+    learn_from: ModelEstimator | None = None,
     n_jobs: int | None = None,
     random_state: Any = 1,
     callback: Callable[[float], Any] | None = None,
@@ -122,6 +135,9 @@ def inpaint(
         Whether observed values stay as they are; None: unless ``sigma`` says that they have noise.
     patch, groups : int or None, default=None
         Pixels a side of the patches, and rounds; None: by ``quality``.
+    learn_from : fitted SpikeSlabCoding or None, default=None
+        A model of square patches, over all bands (in the order row, column, band), in the units of ``image``, that was
+        learned elsewhere: it makes the first guess of what is missing. :func:`gsc.io.load_model` reads one.
     n_jobs : int or None, default=None
         Threads; None: as many as there are physical cores, or what OMP_NUM_THREADS and threadpoolctl allow.
     random_state : int, RandomState instance or None, default=1
@@ -156,6 +172,7 @@ def inpaint(
         "keep_observed": keep_observed,
         "seed": seed_of(random_state),
         "threads": threads_of(n_jobs),
+        "learned": _learned(learn_from),
     }
     given = {name: value for name, value in given.items() if value is not None}
     result = _core.inpaint(planes, depth, given, callback)

@@ -20,6 +20,13 @@ Quality quality_of(const std::string& text) {
   throw UsageError("quality is '" + text + "'; choose one of fast, standard, best");
 }
 
+/// From a model and the texts of its options of inference.
+std::shared_ptr<const PatchModel> patch_model(const nb::tuple& learned) {
+  const auto& model = nb::cast<const Model&>(learned[0]);
+  return std::make_shared<const PatchModel>(
+      PatchModel{model, options_of(nb::cast<nb::dict>(learned[1])).inference.resolved(model.latents())});
+}
+
 /// `options`: a dictionary of those that are given.
 InpaintOptions inpaint_options(const nb::dict& given) {
   InpaintOptions options;
@@ -39,6 +46,8 @@ InpaintOptions inpaint_options(const nb::dict& given) {
       options.seed = nb::cast<std::uint64_t>(value);
     else if (name == "threads")
       options.threads = nb::cast<int>(value);
+    else if (name == "learned")
+      options.learned = patch_model(nb::cast<nb::tuple>(value));
     else
       throw UsageError("inpaint has no option '" + name + "'");
   }

@@ -63,6 +63,24 @@ def test_callback(picture):
         gsc.inpaint(truth, mask, quality="fast", callback=lambda part: True)
 
 
+def patches(image, side):
+    windows = np.lib.stride_tricks.sliding_window_view(image, (side, side))
+    return windows.reshape(-1, side * side).astype(float)
+
+
+def test_learned_elsewhere(picture):
+    truth, mask = picture
+    coder = gsc.SpikeSlabCoding(16, candidates=6, max_active=3, max_iter=5).fit(patches(truth, 6))
+    damaged = np.where(mask, np.nan, truth)
+    whole = gsc.inpaint(damaged, quality="fast", learn_from=coder)
+    assert (whole != gsc.inpaint(damaged, quality="fast")).any()
+    assert gsc.psnr(truth, whole, data_range=255) > 30
+    np.testing.assert_array_equal(whole[~mask], truth[~mask])
+    table = gsc.SpikeSlabCoding(4, max_iter=1).fit(np.random.default_rng(2).normal(size=(50, 7)))
+    with pytest.raises(gsc.UsageError, match="7"):
+        gsc.inpaint(damaged, learn_from=table)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -74,6 +92,8 @@ def test_callback(picture):
         ({"sigma": -1.0}, "noise is -1"),
         ({"channel_axis": -1}, "image has 2 axes"),
         ({"callback": 3}, "callback is 3"),
+        ({"learn_from": "model.h5"}, "learn_from is a str; it must be a fitted SpikeSlabCoding"),
+        ({"learn_from": gsc.SpikeSlabCoding(4)}, "not fitted"),
     ],
 )
 def test_refusals(picture, arguments, words):
