@@ -119,9 +119,30 @@ TEST(Denoise, BandsOfALargePictureLeaveNoSeams) {
   const Denoised denoised = denoise(noisy, options);
   const Model& model = denoised.learned[0].fit.model();
   const Reconstruction whole = reconstruct(noisy, model, plan);
-  const Reconstruction bands = reconstruct_in_bands(noisy, model, plan, {}, 1);  // a row of patches at a time
+  double done = 0;
+  const auto grows = [&](double now) {
+    EXPECT_GE(now, done);
+    done = now;
+    return true;
+  };
+  const Reconstruction bands = reconstruct_in_bands(noisy, model, plan, grows, 1);  // a row of patches at a time
+  EXPECT_EQ(done, 1);
   EXPECT_EQ(whole.picture.channels[0], bands.picture.channels[0]);
   EXPECT_EQ(whole.std.channels[0], bands.std.channels[0]);
+}
+
+// Sizes that would be smaller than the smallest are not lost.
+TEST(Denoise, BestHasGroupsOfSevenSizesAtAnyNoise) {
+  DenoiseOptions options;
+  options.quality = Quality::best;
+  for (const double sigma : {5, 15, 25, 50}) {
+    const Picture noisy = add_noise(texture(128), sigma, false, 13);
+    NoiseLevel noise;
+    noise.std = sigma;
+    const std::vector<GroupSize> sizes = plan_denoising(noisy, options, noise).groups.sizes;
+    ASSERT_EQ(sizes.size(), 7u) << sigma;
+    for (std::size_t i = 1; i < sizes.size(); ++i) EXPECT_GT(sizes[i].patch, sizes[i - 1].patch) << sigma;
+  }
 }
 
 TEST(Denoise, PlansAreToldInWords) {

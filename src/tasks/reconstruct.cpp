@@ -66,11 +66,12 @@ class Reconstructor {
 
  private:
   void report(double share_of_pass) {
-    const double done = (static_cast<double>(pass_) + share_of_pass) / static_cast<double>(passes_);
-    if (go_on_ && !go_on_(done)) throw Interrupted("interrupted while denoising");
+    done_ = (static_cast<double>(pass_) + share_of_pass) / static_cast<double>(passes_);
+    if (go_on_ && !go_on_(done_)) throw Interrupted("interrupted while denoising");
   }
+  /// Within a band nothing new is done.
   StopRequest stop() const {
-    return [this] { return go_on_ && !go_on_(static_cast<double>(pass_) / static_cast<double>(passes_)); };
+    return [this] { return go_on_ && !go_on_(done_); };
   }
 
   /// Posteriors of rows begin .. end-1 of the grid of patches, after so many rounds. Each round looks `reach` rows
@@ -91,6 +92,7 @@ class Reconstructor {
 
   Reconstruction sparse_pass(int round) {
     pass_ = round;
+    done_ = static_cast<double>(pass_) / static_cast<double>(passes_);
     PatchAverager averager(data_.positions(), data_.channels(), true);
     Team& team = *plan_.fit.sharing.team;
     const Index rows = grid_rows(), mine = rows * team.rank() / team.size(),
@@ -199,6 +201,7 @@ class Reconstructor {
   std::vector<std::unique_ptr<PatchNeighbours>> neighbours_;  // of each round
   std::optional<SparsePosterior> before_;                     // of all patches, after round before_round_
   int before_round_ = -1, pass_ = 0, passes_ = 1;
+  double done_ = 0;  ///< of all passes
 };
 
 }  // namespace
