@@ -69,9 +69,12 @@ class CompareProgress final : public CompareObserver {
     catch_interrupts();
   }
   void on_iteration(const MethodRun& run, const FitState& state) override {
-    progress_.show(fmt::format("{}: {}", to_string(run.method()),
-                               run.options.iterations < kEndless ? iteration_text(state, run.options, progress_.live())
-                                                                 : timed_text(state, run.options)));
+    // Within seconds there may be thousands.
+    const bool timed = run.options.iterations == kEndless;
+    progress_.show(
+        fmt::format("{}: {}", to_string(run.method()),
+                    timed ? timed_text(state, run.options) : iteration_text(state, run.options, progress_.live())),
+        std::chrono::seconds(timed && state.history.back().iteration > 0 ? 1 : 0));
   }
   void on_denoising(const MethodRun& run, bool judging) override {
     progress_.show(fmt::format("{}: {}", to_string(run.method()),

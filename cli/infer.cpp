@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "data/extension.h"
 #include "inference/infer_in_chunks.h"
+#include "inference/lasso_coder.h"
 #include "inference/point_estimate.h"
 #include "interrupts.h"
 #include "metrics.h"
@@ -88,6 +89,20 @@ void write_imputed(const Model& model, const Data& data, const Settings& setting
   if (!settings.impute_std.empty()) write_arrays(settings.impute_std, {named("std", imputed.std)});
 }
 
+/// A lambda that leaves nothing is a mistake, of units most likely. It is no error: the data may be silent.
+void warn_of_lambda(const Model& model, const Data& data, const Settings& settings, const InferenceTotals& totals,
+                    ProgressLine& progress) {
+  const InferenceOptions& options = settings.fit.inference;
+  const bool lasso = options.method == Method::feature_sign ||
+                     (options.method == Method::online && options.coding.coding == Coding::lasso);
+  if (!lasso || options.coding.lambda == 0 || totals.activations.sum() > 0) return;
+  const double largest = largest_useful_lambda(model, centred_rows(data, model, options.missing), data.rows());
+  progress.warn(
+      fmt::format("lambda is {:.6g}, under which every code is zero: no atom has a larger product with any "
+                  "data point than {:.6g}; choose less than that, or 0 to have it follow from the data",
+                  options.coding.lambda, largest));
+}
+
 /// Model and data are easily exchanged.
 void check_order(const Settings& settings) {
   const auto is_model = [](const std::string& name) { return is_hdf5_extension(lower_extension(name)); };
@@ -165,6 +180,7 @@ int run_infer(const CommandLine& line) {
   catch_interrupts();
   InferenceTotals totals;
   const Posterior posterior = infer_all(model, *data, settings, progress, totals);
+  warn_of_lambda(model, *data, settings, totals, progress);
   std::vector<NamedArray> arrays = arrays_of(posterior, settings);
   const WindowTimes times(input);
   if (!is_npy(settings)) times.append_to(arrays);

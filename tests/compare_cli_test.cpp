@@ -134,6 +134,8 @@ TEST_F(CompareProgram, EqualTimes) {
     EXPECT_EQ(method["curve"].back()["quality"], method["psnr"]);
   }
   EXPECT_NE(read_file(file("page.html")).find("PSNR against seconds"), std::string::npos);
+  // Of iterations there may be thousands, but not lines about them.
+  EXPECT_LT(std::count(result.err.begin(), result.err.end(), '\n'), 12) << result.err;
   make_table();
   const ProgramResult both =
       run({"mix.npz:data", "--latents", "4", "--seconds", "1000", "--iterations", "3", "-o", "t.json"});

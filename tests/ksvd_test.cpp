@@ -300,6 +300,7 @@ TEST_F(KsvdFit, RefusesWhatItDoesNotHave) {
   refused([](FitOptions& o) { o.known_noise = -1; }, {"known_noise is -1"});
   refused([](FitOptions& o) { o.inference.coding.error_gain = 0; }, {"error_gain is 0"});
   refused([](FitOptions& o) { o.inference.max_active = -1; }, {"max_active is -1"});
+  refused([](FitOptions& o) { o.inference.coding.atoms_per_point = 21; }, {"atoms_per_point is 21", "latents (20)"});
   refused([](FitOptions& o) { o.latents = 1501; }, {"latents is 1501", "1500 data points"});
   FitOptions truncated;
   truncated.inference.coding.error_gain = 2;

@@ -61,6 +61,9 @@ TEST_P(LassoCli, LearnsGoesOnAndCodes) {
     return json("i.json")["mean_active"].get<double>();
   };
   EXPECT_LT(active({"--lambda", "6"}), 0.9 * active({}));
+  const ProgramResult silent = done({"infer", "whole.h5", "x.npy", "-o", "codes.npz", "--lambda", "1e9", "--quiet"});
+  for (const char* part : {"lambda is 1e+09", "every code is zero", "choose less than that"})
+    EXPECT_NE(silent.err.find(part), std::string::npos) << silent.err;
 }
 
 TEST_P(LassoCli, RefusesByName) {

@@ -26,6 +26,9 @@ void InferenceOptions::validate(Index latents) const {
         "missing is nan, but method is beta-variational, which needs complete data; use the beta-process method");
   if (!spike_and_slab(method)) {
     if (max_active < 0) throw UsageError("max_active is " + std::to_string(max_active) + "; it must not be negative");
+    if (coding.atoms_per_point > latents)
+      throw UsageError("atoms_per_point is " + std::to_string(coding.atoms_per_point) +
+                       "; it must not exceed latents (" + std::to_string(latents) + ")");
     if (device != "cpu")
       throw UsageError("device is '" + device + "', but the " + std::string(to_string(method)) +
                        " method computes on the cpu");

@@ -33,7 +33,7 @@ void FactoredLearner::check(const FitOptions& options) {
         "noise_update is paper, which is for the truncated and exact methods; the factored one has its own");
   if (options.known_noise > 0)
     throw UsageError("known_noise is " + number_text(options.known_noise) +
-                     ", but the factored method learns the noise; leave it out");
+                     ", but the factored method learns the noise; leave it (or sigma) out");
   if (options.batch > 0)
     throw UsageError("batch is " + std::to_string(options.batch) +
                      ", but the factored method learns from all data points at a time; leave it out");
