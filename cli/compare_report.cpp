@@ -19,7 +19,6 @@ namespace gsc::cli {
 namespace {
 
 std::string name_of(const MethodRun& run) { return std::string(to_string(run.method())); }
-std::string objective_of(const MethodRun& run) { return std::string(objective_text(run.method())); }
 
 /// What methods make better, each once.
 std::vector<std::string> objectives_of(const Comparison& comparison) {
@@ -182,6 +181,8 @@ Chart chart_of(const Comparison& comparison, Measure measure, const std::string&
     values.insert(values.end(), series.y.begin(), series.y.end());
     chart.series.push_back(std::move(series));
   }
+  // Without a legend nobody knows whose the only line is.
+  if (chart.series.size() == 1) chart.title += ": " + chart.series.front().name;
   if (measure == Measure::free_energy && label == objective_text(Method::exact)) chart.y_from = readable_from(values);
   return chart;
 }

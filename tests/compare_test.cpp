@@ -97,6 +97,15 @@ TEST_F(Compare, WhatIsNotTheSameIsNotRanked) {
     EXPECT_FALSE(run.race.target);
     EXPECT_FALSE(run.race.seconds);
   }
+  // Both have an objective of the lasso, but not the same.
+  for (const Coding coding : kValues<Coding>) {
+    Counter counting;
+    options_.inference.coding.coding = coding;
+    const Comparison lassos = compare_on_table(data_, options_, {Method::online, Method::feature_sign}, {}, counting);
+    EXPECT_EQ(lassos.same_objective(), coding == Coding::lasso) << to_string(coding);
+    EXPECT_EQ(lassos.runs[0].race.target.has_value(), coding == Coding::lasso) << to_string(coding);
+  }
+  options_.inference.coding.coding = Coding::lasso;
   Counter again;
   const Comparison with = compare_on_table(data_, options_, methods, mixing(3), again);
   EXPECT_EQ(with.runs[0].race.target, with.runs[1].curve.back().quality) << "a quality is the same for all";

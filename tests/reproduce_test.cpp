@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -233,6 +235,28 @@ TEST(Benchmarks, AFileIsReadOnce) {
   // Another folder is another file.
   request.data /= "elsewhere";
   EXPECT_NE(error_of([&] { benchmark_sources(request, "Speech4"); }).find("elsewhere"), std::string::npos);
+}
+
+/// Figures of another implementation: means over 20 orthogonal mixings, offset 0, N = 200 and 500.
+TEST(Benchmarks, FasticaSeparatesTable1AsOthersDo) {
+  const char* folder = std::getenv("GSC_DATA");
+  if (folder == nullptr) GTEST_SKIP() << "GSC_DATA is not set: no benchmark data";
+  const std::map<std::string, std::map<int, double>> known = {{"10halo", {{200, 0.34}, {500, 0.146}}},
+                                                              {"Sergio7", {{200, 0.065}, {500, 0.028}}},
+                                                              {"Speech4", {{200, 0.175}, {500, 0.068}}},
+                                                              {"c5signals", {{200, 0.096}, {500, 0.071}}}};
+  Request request;
+  request.data = folder;
+  request.trials = 20;
+  const Experiment& table1 = find_experiment("table1");
+  std::map<std::string, std::map<int, double>> means;
+  for (const Json& settings : table1.trials(request))
+    if (settings["column"] == "FastICA" && settings["offset"] == 0)
+      means[settings["benchmark"]][settings["samples"]] +=
+          table1.run(settings, request)["amari"].get<double>() / *request.trials;
+  for (const auto& [benchmark, by_samples] : known)
+    for (const auto& [samples, mean] : by_samples)
+      EXPECT_NEAR(means[benchmark][samples], mean, 0.03) << benchmark << ", " << samples;
 }
 
 TEST(JsonLines, ARunIsALine) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "math/number_text.h"
 #include "tasks/denoise_plan.h"
 
 namespace gsc {
@@ -49,10 +50,18 @@ void let_them_race(Comparison& comparison) {
 
 }  // namespace
 
+std::string objective_of(const MethodRun& run) {
+  const CodingOptions& coding = run.options.inference.coding;
+  if (run.method() == Method::online && coding.coding != Coding::lasso)
+    return coding.coding == Coding::bounded ? "sum of |codes|" : "half squared error";
+  std::string text(objective_text(run.method()));
+  const bool lasso = run.method() == Method::online || run.method() == Method::feature_sign;
+  return lasso && coding.lambda > 0 ? text + ", lambda " + number_text(coding.lambda, 4) : text;
+}
+
 bool Comparison::same_objective() const {
-  return std::all_of(runs.begin(), runs.end(), [&](const MethodRun& run) {
-    return objective_name(run.method()) == objective_name(runs.front().method());
-  });
+  return std::all_of(runs.begin(), runs.end(),
+                     [&](const MethodRun& run) { return objective_of(run) == objective_of(runs.front()); });
 }
 
 Comparison compare_on_table(const Data& data, const FitOptions& options, const std::vector<Method>& methods,

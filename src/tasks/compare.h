@@ -5,6 +5,7 @@
 #include <gsc/denoise.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tasks/learning_curve.h"
@@ -28,6 +29,10 @@ struct MethodRun {
 
   Method method() const { return options.inference.method; }
 };
+
+/// What the method makes better, in words. Values are comparable where the words are the same: those of online learning
+/// depend on its coding, and of the lasso on its weight.
+std::string objective_of(const MethodRun& run);
 
 struct Comparison {
   Measure measure = Measure::free_energy;
