@@ -67,7 +67,7 @@ def table(program: str, folder: Path, seconds: float) -> Curves:
 
 
 def mixture(program: str, data: Path, folder: Path) -> Curves:
-    """Means over mixings. Of separate the first start alone, which for learning is the one from FastICA."""
+    """Median seconds and mean index over mixings. Of separate the first start alone, which for learning is FastICA's."""
     sums: dict[str, list[Any]] = {}
     file = data / "icalab/Sergio7.mat"
     sources = loadmat(file)["source"][:, :1000].astype(float)
@@ -91,7 +91,10 @@ def mixture(program: str, data: Path, folder: Path) -> Curves:
                          "--iterations", 100, "--tolerance", 0)  # fmt: skip
         for method, points in found.items():
             sums.setdefault(method, []).append(points)
-    return {method: [tuple(np.mean(step, axis=0)) for step in zip(*runs)] for method, runs in sums.items()}
+    return {
+        method: [(float(np.median([point[0] for point in step])), float(np.mean([point[1] for point in step]))) for step in zip(*runs)]
+        for method, runs in sums.items()
+    }
 
 
 def draw(tasks: dict[str, tuple[str, Curves]], target: Path) -> None:
