@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 #include <gsc/metrics.h>
+#include <gsc/option_list.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,6 +26,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+std::vector<std::string_view> words_of(const std::vector<Method>& methods) {
+  std::vector<std::string_view> words;
+  for (const Method method : methods) words.push_back(to_string(method));
+  return words;
+}
+
 /// "truncated,factored" -> both.
 std::vector<Method> parse_methods(const std::string& text) {
   std::vector<Method> methods;
@@ -40,6 +47,19 @@ std::vector<Method> parse_methods(const std::string& text) {
   if (methods.size() < 2)
     throw UsageError(fmt::format("methods is {}; give two or more to compare, with commas between them", text));
   return methods;
+}
+
+/// Options that none of the methods reads; those of pictures are called as those of tables.
+void check_read(const CommandLine& line, const std::vector<Method>& methods) {
+  for (const OptionDescription& option : fit_option_list()) {
+    std::string name = option.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (option.methods.empty() || option.kind == OptionKind::shape || !line.given(name)) continue;
+    if (std::find_first_of(methods.begin(), methods.end(), option.methods.begin(), option.methods.end()) ==
+        methods.end())
+      throw UsageError(fmt::format("{} is for {}, none of which is compared; leave it out, or add one to methods", name,
+                                   fmt::join(words_of(option.methods), ", ")));
+  }
 }
 
 void check_outputs(const Settings& settings) {
@@ -171,6 +191,7 @@ int run_compare(const CommandLine& line) {
   const std::vector<Method> methods = parse_methods(settings.compare.methods);
   const bool picture = is_picture(settings.compare.input);
   check_kind(line, picture);
+  check_read(line, methods);
   check_truth_options(line);
   check_outputs(settings);
   if (line.given("seconds") && !(settings.compare.seconds > 0))

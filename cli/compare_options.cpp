@@ -8,9 +8,10 @@
 namespace gsc::cli {
 namespace {
 
-constexpr const char* kInBoth[] = {"latents",      "init",         "candidates", "max-active",
-                                   "selection",    "precision",    "iterations", "basis-prior",
-                                   "length-scale", "shared-prior", "sweep-order"};
+constexpr const char* kInBoth[] = {"latents",     "init",       "candidates",  "max-active",   "selection",
+                                   "precision",   "iterations", "basis-prior", "length-scale", "shared-prior",
+                                   "sweep-order", "coding",     "lambda",      "error-gain",   "atoms-per-point",
+                                   "atom-update", "decay"};
 
 template <class Table>
 auto find_row(Table& table, Command command, const std::string& name) {

@@ -165,6 +165,23 @@ TEST_F(CompareProgram, ObjectivesUnderTheirOwnNames) {
   EXPECT_NE(read_file(file("page.html")).find("Squared error against seconds"), std::string::npos);
 }
 
+TEST_F(CompareProgram, OptionsOfDictionariesGoToThoseThatReadThem) {
+  make_table();
+  draw("clean.png");
+  for (const std::vector<std::string>& input : {std::vector<std::string>{"mix.npz:data", "--latents", "4"},
+                                                {"clean.png", "--add-noise", "25", "--latents", "16"}}) {
+    std::vector<std::string> words = input;
+    words.insert(words.end(), {"--methods", "truncated,online,feature-sign,ksvd", "--lambda", "0.7", "--error-gain",
+                               "1.3", "--iterations", "2", "-o", "o.json"});
+    const ProgramResult result = run(words);
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("lasso objective, lambda 0.7"), std::string::npos) << result.out;
+    const Json json = Json::parse(read_file(file("o.json")));
+    EXPECT_EQ(json["options"]["lambda"], 0.7);
+    EXPECT_EQ(json["options"]["error_gain"], 1.3);
+  }
+}
+
 TEST_F(CompareProgram, ModelsOnTheWayAreJudgedOnlyIfAskedFor) {
   draw("clean.png", 24);
   const ProgramResult result = run({"clean.png", "--add-noise", "25", "--latents", "8", "--iterations", "4", "-o",
@@ -216,6 +233,9 @@ TEST_F(CompareProgram, BadInput) {
       {{"good.png", "--methods", "truncated,exact"}, 2, "method is exact"},
       {{data, "--quality", "fast"}, 2, "quality is for pictures, but mix.npz:data is none"},
       {{data, "--clean", "good.png"}, 2, "clean is for pictures"},
+      {{data, "--methods", "exact,ksvd", "--lambda", "1"}, 2, "lambda is for online, feature-sign, none of which"},
+      {{"good.png", "--atom-update", "exact"}, 2, "atom-update is for ksvd, none of which is compared"},
+      {{data, "--methods", "exact,online", "--lambda", "1e9", "--latents", "4"}, 2, "under which every code is zero"},
       {{data, "--curve"}, 2, "curve is for pictures"},
       {{data, "--seconds", "0"}, 2, "seconds is 0; give each method some time"},
       {{"good.png", "--tolerance", "0"}, 2, "tolerance is for tables of numbers, but good.png is a picture"},

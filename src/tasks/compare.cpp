@@ -104,6 +104,12 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     if (spike_and_slab(method)) of_method.noise = NoiseSource::learned;
     of_method.batch = 0;
     of_method.nonlocal = of_method.groups = 0;
+    FitOptions read;
+    read.inference.coding = options.coding;
+    read.dictionary = options.dictionary;
+    read = options_for(read, method);
+    of_method.coding = read.inference.coding;
+    of_method.dictionary = read.dictionary;
     of_method.validate();
     plans.push_back(plan_denoising(noisy, of_method, {.std = noise}).models.front());
     // Samples before half of the iterations do not count, but nobody knows how many there will be.
