@@ -56,13 +56,16 @@ void check_kind(const CommandLine& line, bool picture) {
   }
 }
 
-Json compare_options_json(const Settings& settings, bool picture) {
+Json compare_options_json(Settings settings, const std::vector<Method>& methods, bool picture) {
   Json json = Json::object();
-  const Json all = options_json(picture ? kDenoise : kFit, settings);
-  for (const auto& [key, value] : all.items()) {
-    std::string name = key;
-    std::replace(name.begin(), name.end(), '_', '-');
-    if (has(kCompare, name)) json[key] = key == "iterations" && value == kEndless ? Json() : value;
+  for (const Method method : methods) {
+    settings.fit.inference.method = settings.denoise.options.method = method;
+    const Json all = options_json(picture ? kDenoise : kFit, settings);
+    for (const auto& [key, value] : all.items()) {
+      std::string name = key;
+      std::replace(name.begin(), name.end(), '_', '-');
+      if (has(kCompare, name)) json[key] = key == "iterations" && value == kEndless ? Json() : value;
+    }
   }
   return json;
 }

@@ -16,7 +16,7 @@ std::vector<Option> with_compare_rows(std::vector<Option> table);
 /// Throws UsageError if an option is given that only the other kind of input has.
 void check_kind(const CommandLine& line, bool picture);
 
-/// The options that count for this kind of input, as options_json().
-Json compare_options_json(const Settings& settings, bool picture);
+/// The options that count for this kind of input and one or another of the methods, as options_json().
+Json compare_options_json(Settings settings, const std::vector<Method>& methods, bool picture);
 
 }  // namespace gsc::cli

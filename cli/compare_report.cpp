@@ -42,6 +42,12 @@ std::string objective_note(const Comparison& comparison) {
   return note;
 }
 
+Json shown_options(const Settings& settings, const Compared& compared) {
+  std::vector<Method> methods;
+  for (const MethodRun& run : compared.comparison.runs) methods.push_back(run.method());
+  return compare_options_json(settings, methods, compared.picture.has_value());
+}
+
 std::string seconds_text(double seconds) {
   return fmt::format("{:.{}f} s", seconds, seconds < 1 ? 3 : seconds < 100 ? 2 : 0);
 }
@@ -257,7 +263,7 @@ Json comparison_json(const Settings& settings, const Compared& compared) {
                                                            : "free_energy";
   json["methods"] = Json::array();
   for (const MethodRun& run : comparison.runs) json["methods"].push_back(method_json(comparison, run));
-  json["options"] = compare_options_json(settings, compared.picture.has_value());
+  json["options"] = shown_options(settings, compared);
   return json;
 }
 
@@ -281,7 +287,7 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
     else
       add_basis(report, run.fit.model(), drawn_shape(settings.show_basis, settings.fit.factored.shape));
   }
-  add_options(report, compare_options_json(settings, compared.picture.has_value()));
+  add_options(report, shown_options(settings, compared));
   report.add_facts("Run", {{"version", GSC_VERSION},
                            {"seconds", fmt::format("{:.1f}", compared.seconds)},
                            {"seed", fmt::format("{}", settings.fit.seed)},
