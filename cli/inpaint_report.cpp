@@ -44,6 +44,7 @@ Picture mask_of(const Picture& damaged) {
 }
 
 std::string held_out_text(const HeldOut& held_out) {
+  if (held_out.values == 0) return "nothing, as too little is observed; deviations are not measured, and too small";
   return fmt::format(
       "{} observed values set aside{}: predicted with an error of {:.4g} (root mean square), so about "
       "{:.2f} dB; {:.1f} % of them within two deviations",
@@ -70,6 +71,7 @@ std::string missing_text(Index missing, Index values) {
   const double share = 100 * static_cast<double>(missing) / static_cast<double>(values);
   if (missing == 0) return "nothing is missing";
   if (share < 1) return fmt::format("{} of {} values are missing", missing, values);
+  if (share > 99) return fmt::format("all but {} of {} values are missing", values - missing, values);
   return fmt::format("{:.3g} % of the values are missing", share);
 }
 
@@ -125,7 +127,8 @@ std::string inpaint_summary(const InpaintingRun& run) {
   text += fmt::format("  missing         {}\n", missing_text(inpainted.missing, inpainted.values));
   if (inpainted.missing > 0) text += fmt::format("  holes           {}\n", holes_text(inpainted));
   text += fmt::format("  noise           {}\n", noise_text(inpainted));
-  if (inpainted.held_out.values > 0) text += fmt::format("  held out        {}\n", held_out_text(inpainted.held_out));
+  if (inpainted.missing > 0 && inpainted.group_rounds > 0)
+    text += fmt::format("  held out        {}\n", held_out_text(inpainted.held_out));
   if (run.score) {
     text += fmt::format("  first guess     {}\n  inpainted       {}\n",
                         scores_text(run.score->psnr_noisy, run.score->ssim_noisy),
