@@ -1,14 +1,18 @@
 // What the choices of inpainting are worth: PSNR of one choice changed at a time, the rest as --quality standard has
 // it.
 //
-//   gsc_bench_inpaint SHARE PICTURE...      that share of the values is observed, seed 1; means over the pictures come
-//                                           last. 0: PICTURE_damaged.png has 0 where PICTURE_original.png is missing
+//   gsc_bench_inpaint [--crop N] [--only WORD]... SHARE PICTURE...
+//
+// That share of the values is observed, seed 1; means over the pictures come last. 0: PICTURE_damaged.png has 0 where
+// PICTURE_original.png is missing. Of the pictures the N x N pixels in the middle; of the choices those whose names
+// have one of the words.
 
 #include <fmt/format.h>
 #include <gsc/inpaint.h>
 #include <gsc/metrics.h>
 #include <gsc/picture_files.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -64,6 +68,15 @@ std::vector<Choice> choices() {
           {"one size only", rounds([](MaskedGroupOptions& r) { r.sizes = {r.sizes[r.sizes.size() / 2]}; })},
           {"patches one smaller", sizes(-1)},
           {"patches one larger", sizes(1)},
+          {"patches two larger", sizes(2)},
+          {"one larger, 1.5 times the members",
+           [=](InpaintPlan& p) {
+             sizes(1)(p);
+             members(1.5)(p);
+           }},
+          {"one larger, sizes as before", rounds([](MaskedGroupOptions& r) {
+             if (r.sizes.size() == 1) r.sizes[0].patch += 1;
+           })},
           {"2/3 of the members", members(2.0 / 3)},
           {"1.5 times the members", members(1.5)},
           {"noise and ridge as at the end",
@@ -92,30 +105,51 @@ struct Problem {
   Picture clean, damaged;
 };
 
-Problem problem_of(const std::string& file, double share) {
-  Problem problem{read_picture(file), {}};
+struct Request {
+  double share = 0;
+  Index crop = 0;
+  std::vector<std::string> only, files;
+};
+
+Picture middle(Picture picture, Index side) {
+  if (side <= 0) return picture;
+  const Index height = std::min(side, picture.height()), width = std::min(side, picture.width());
+  const Index top = (picture.height() - height) / 2, left = (picture.width() - width) / 2;
+  for (Matrix& channel : picture.channels) channel = Matrix(channel.block(top, left, height, width));
+  return picture;
+}
+
+Problem problem_of(const std::string& file, double share, Index crop) {
+  Problem problem{middle(read_picture(file), crop), {}};
   if (share > 0) {
     problem.damaged = drop_values(problem.clean, share, false, 1);
   } else {
     std::string other = file;
     if (const auto at = other.find("original"); at != std::string::npos) other.replace(at, 8, "damaged");
-    problem.damaged = with_gaps(read_picture(other), 0);
+    problem.damaged = with_gaps(middle(read_picture(other), crop), 0);
   }
   return problem;
 }
 
-void print_choices(double share, const std::vector<std::string>& files) {
+bool asked(const Request& request, const std::string& name) {
+  return request.only.empty() || std::any_of(request.only.begin(), request.only.end(), [&](const std::string& word) {
+           return name.find(word) != std::string::npos;
+         });
+}
+
+void print_choices(const Request& request) {
   std::vector<Problem> problems;
-  fmt::print("{:<32}", "");
-  for (const std::string& file : files) {
-    problems.push_back(problem_of(file, share));
+  fmt::print("{:<34}", "");
+  for (const std::string& file : request.files) {
+    problems.push_back(problem_of(file, request.share, request.crop));
     fmt::print("{:>12}", std::filesystem::path(file).stem().string());
   }
   fmt::print("{:>12}{:>10}\n", "mean", "seconds");
   for (const Choice& choice : choices()) {
+    if (!asked(request, choice.name)) continue;
     const auto start = std::chrono::steady_clock::now();
     double sum = 0;
-    fmt::print("{:<32}", choice.name);
+    fmt::print("{:<34}", choice.name);
     for (const Problem& problem : problems) {
       InpaintPlan plan = plan_inpainting(problem.damaged, {});
       choice.change(plan);
@@ -133,10 +167,20 @@ void print_choices(double share, const std::vector<std::string>& files) {
 }  // namespace gsc
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  gsc::Request request;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  while (words.size() > 1 && (words[0] == "--crop" || words[0] == "--only")) {
+    if (words[0] == "--crop")
+      request.crop = std::atol(words[1].c_str());
+    else
+      request.only.push_back(words[1]);
+    words.erase(words.begin(), words.begin() + 2);
+  }
   if (words.size() < 2) {
-    fmt::print(stderr, "usage: gsc_bench_inpaint SHARE PICTURE...\n");
+    fmt::print(stderr, "usage: gsc_bench_inpaint [--crop N] [--only WORD]... SHARE PICTURE...\n");
     return 2;
   }
-  gsc::print_choices(std::atof(words[0].c_str()), {words.begin() + 1, words.end()});
+  request.share = std::atof(words[0].c_str());
+  request.files.assign(words.begin() + 1, words.end());
+  gsc::print_choices(request);
 }

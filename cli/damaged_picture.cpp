@@ -4,13 +4,14 @@
 #include <gsc/inpaint.h>
 #include <gsc/picture_files.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
 
 #include "data/extension.h"
 #include "data/npy.h"
 #include "noisy_picture.h"
+#include "picture_mask.h"
 
 namespace gsc::cli {
 namespace {
@@ -44,24 +45,32 @@ void check_numbers(const std::string& file, const Picture& picture, const Pictur
   }
 }
 
-/// A mask of more than two shades was perhaps smoothed, or is the wrong file.
-std::string shades_warning(const std::string& file, const Picture& mask) {
-  std::set<double> shades;
-  for (const Matrix& channel : mask.channels)
-    for (const double value : channel.reshaped()) {
-      shades.insert(value);
-      if (shades.size() > 2)
-        return fmt::format(
-            "{} has more than two shades; all but 0 is taken for white (an edge that was smoothed, or a "
-            "JPEG file, makes shades)",
-            file);
-    }
-  return "";
+/// Why nothing is missing: most likely not what was meant.
+std::string nothing_missing(const InpaintSettings& settings) {
+  std::string text = "nothing is missing of " + settings.picture;
+  if (!settings.mask.empty())
+    text += fmt::format(": {} is {} everywhere{}", settings.mask, settings.invert_mask ? "white" : "black",
+                        settings.invert_mask ? "" : "; where black is missing, add --invert-mask");
+  if (!settings.missing.empty())
+    text += fmt::format("{} no value in it is {}", settings.mask.empty() ? ":" : ", and", settings.missing);
+  return text;
 }
 
-Picture inverted(Picture mask) {
-  for (Matrix& channel : mask.channels) channel = (channel.array() == 0).cast<double>();
-  return mask;
+Index missing_of(const Picture& picture) {
+  Index missing = 0;
+  for (const Matrix& channel : picture.channels) missing += channel.array().isNaN().count();
+  return missing;
+}
+
+/// A mask that leaves nothing is most likely the wrong way round.
+void check_mask_leaves_something(const InpaintSettings& settings, const Picture& damaged) {
+  const auto channels = static_cast<Index>(damaged.channels.size());
+  if (missing_of(damaged) < channels * damaged.height() * damaged.width()) return;
+  throw Error(
+      fmt::format("{}: every value of the picture is missing, as {} is {} everywhere, so there is nothing to "
+                  "fill it from{}",
+                  settings.picture, settings.mask, settings.invert_mask ? "black" : "white",
+                  settings.invert_mask ? "" : "; where black is missing, add --invert-mask"));
 }
 
 /// Scores compare value by value.
@@ -137,15 +146,19 @@ DamagedPicture read_damaged(const InpaintSettings& settings) {
   const bool nan_is_missing = !settings.missing.empty() && std::isnan(missing);
   Picture mask;
   if (!settings.mask.empty()) {
-    mask = read_bands(settings.mask);
-    input.warning = shades_warning(settings.mask, mask);
-    if (settings.invert_mask) mask = inverted(std::move(mask));
+    PictureMask read = read_mask(settings.mask, settings.invert_mask);
+    mask = std::move(read.picture);
+    input.warning = std::move(read.warning);
   }
   const Picture as_read = input.damaged;
-  if (!settings.mask.empty()) input.damaged = naming_file(settings.mask, [&] { return with_gaps(as_read, mask); });
+  if (!settings.mask.empty()) {
+    input.damaged = naming_file(settings.mask, [&] { return with_gaps(as_read, mask); });
+    check_mask_leaves_something(settings, input.damaged);
+  }
   // What the mask hides may be anything; the rest must be numbers.
   if (!nan_is_missing) check_numbers(settings.picture, as_read, settings.mask.empty() ? nullptr : &mask);
   if (!settings.missing.empty()) input.damaged = with_gaps(input.damaged, missing);
+  if (missing_of(input.damaged) == 0) input.warning = nothing_missing(settings);
   if (!settings.clean.empty()) {
     input.clean = read_bands(settings.clean);
     check_numbers(settings.clean, *input.clean);

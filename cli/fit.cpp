@@ -180,6 +180,7 @@ int run_fit(const CommandLine& line) {
   use_team(settings.fit);
   Input input = open_input(line, settings, "fit", checkpoint ? &*checkpoint : nullptr, team());
   mark_missing(settings, "fit", team(), input);
+  note_nothing_missing(settings, team(), input);
   const std::unique_ptr<Data>& data = input.data;
   if (checkpoint) input.check(checkpoint->state.model, settings.resume);
   if (start) input.check(*start, settings.init);

@@ -171,6 +171,7 @@ int run_infer(const CommandLine& line) {
   settings.fit.inference.validate(model.latents());
   Input input = open_input(line, settings, "infer", &file, solo());
   mark_missing(settings, "infer", solo(), input);
+  note_nothing_missing(settings, solo(), input);
   const std::unique_ptr<Data>& data = input.data;
   if (data->rows() == 0) throw Error(fmt::format("{}: the data has no rows", data->name()));
   input.check(model, settings.model);

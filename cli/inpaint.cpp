@@ -94,6 +94,21 @@ std::string progress_text(const InpaintProgress& now, double seconds) {
                      now.round, now.rounds);
 }
 
+void say_plan(const InpaintPlan& plan, const InpaintOptions& options, double white, ProgressLine& progress) {
+  if (plan.missing == 0 && plan.keep) return;  // that has been said
+  const int threads = thread_count(options.threads);
+  progress.say(
+      fmt::format("{}; {}; {}; about {} on {} thread{}", missing_text(plan.missing, plan.values),
+                  plan.keep ? "what is observed is kept" : fmt::format("noise of {:.3g} is taken out", plan.noise.std),
+                  plan_text(plan), duration_text(plan.seconds()), threads, threads == 1 ? "" : "s"));
+  // A hint only: no measurement tells noise from fine texture where neighbours are missing.
+  if (plan.keep && !options.noise && plan.noise.std > kMuchNoise * white)
+    progress.say(
+        fmt::format("what is observed may have noise of up to {:.3g}, or be texture; if it is noise, "
+                    "--denoise-observed or --noise-level takes it out",
+                    plan.noise.std));
+}
+
 void write_result(const Settings& settings, Picture picture) {
   if (settings.inpaint.depth) set_depth(picture, *settings.inpaint.depth);
   write_bands(settings.output, picture);
@@ -153,17 +168,7 @@ int run_inpaint(const CommandLine& line) {
   options.learned = learned_elsewhere(asked.learn_from, run.damaged);
   const InpaintPlan plan = naming_file(asked.picture, [&] { return plan_inpainting(run.damaged, options); });
   write_damaged(asked.keep_damaged, run.damaged);
-  const int threads = thread_count(options.threads);
-  progress.say(
-      fmt::format("{}; {}; {}; about {} on {} thread{}", missing_text(plan.missing, plan.values),
-                  plan.keep ? "what is observed is kept" : fmt::format("noise of {:.3g} is taken out", plan.noise.std),
-                  plan_text(plan), duration_text(plan.seconds()), threads, threads == 1 ? "" : "s"));
-  // A hint only: no measurement tells noise from fine texture where neighbours are missing.
-  if (plan.keep && !options.noise && plan.noise.std > kMuchNoise * run.damaged.peak())
-    progress.say(
-        fmt::format("what is observed may have noise of up to {:.3g}, or be texture; if it is noise, "
-                    "--denoise-observed or --noise-level takes it out",
-                    plan.noise.std));
+  say_plan(plan, options, run.damaged.peak(), progress);
   const auto start = Clock::now();
   run.inpainted = inpaint_watched(settings, run, plan, progress);
   run.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "denoise_report.h"
@@ -43,7 +44,20 @@ Picture mask_of(const Picture& damaged) {
   return mask;
 }
 
+/// Of deviations: 99 % of those that are not 0 are darker, as a few would leave the rest black.
+double white_of(const Picture& std) {
+  std::vector<double> values;
+  for (const Matrix& channel : std.channels)
+    std::copy_if(channel.data(), channel.data() + channel.size(), std::back_inserter(values),
+                 [](double value) { return value > 0; });
+  if (values.empty()) return 1;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
 std::string held_out_text(const HeldOut& held_out) {
+  if (held_out.values == 0) return "nothing, as too little is observed; deviations are not measured, and too small";
   return fmt::format(
       "{} observed values set aside{}: predicted with an error of {:.4g} (root mean square), so about "
       "{:.2f} dB; {:.1f} % of them within two deviations",
@@ -70,6 +84,7 @@ std::string missing_text(Index missing, Index values) {
   const double share = 100 * static_cast<double>(missing) / static_cast<double>(values);
   if (missing == 0) return "nothing is missing";
   if (share < 1) return fmt::format("{} of {} values are missing", missing, values);
+  if (share > 99) return fmt::format("all but {} of {} values are missing", values - missing, values);
   return fmt::format("{:.3g} % of the values are missing", share);
 }
 
@@ -125,7 +140,8 @@ std::string inpaint_summary(const InpaintingRun& run) {
   text += fmt::format("  missing         {}\n", missing_text(inpainted.missing, inpainted.values));
   if (inpainted.missing > 0) text += fmt::format("  holes           {}\n", holes_text(inpainted));
   text += fmt::format("  noise           {}\n", noise_text(inpainted));
-  if (inpainted.held_out.values > 0) text += fmt::format("  held out        {}\n", held_out_text(inpainted.held_out));
+  if (inpainted.missing > 0 && inpainted.group_rounds > 0)
+    text += fmt::format("  held out        {}\n", held_out_text(inpainted.held_out));
   if (run.score) {
     text += fmt::format("  first guess     {}\n  inpainted       {}\n",
                         scores_text(run.score->psnr_noisy, run.score->ssim_noisy),
@@ -151,13 +167,11 @@ void write_report(const std::string& path, const Settings& settings, const Inpai
   if (run.score) filled.detail = scores_text(run.score->psnr, run.score->ssim);
   report.add_slider(damaged, filled);
   const Picture std = shown(inpainted.std);
-  double largest = 0;
-  for (const Matrix& channel : std.channels) largest = std::max(largest, channel.maxCoeff());
-  if (largest == 0) largest = 1;
+  const double white = white_of(std);
   std::vector<Figure> figures = {damaged,
                                  {"mask", "white is missing", shown(mask_of(run.damaged)), 0, 1},
                                  filled,
-                                 {"standard deviation", fmt::format("white is {:.3g}", largest), std, 0, largest}};
+                                 {"standard deviation", fmt::format("white is {:.3g} and more", white), std, 0, white}};
   if (run.clean) figures.push_back({"clean", "", shown(*run.clean), 0, peak});
   report.add_figures(figures);
   if (inpainted.held_out.values > 0) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/missing.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -17,6 +18,17 @@ std::optional<double> value_in(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
   return value;
+}
+
+bool any_missing(const Data& data) {
+  constexpr Index kRows = 1024;
+  Matrix block;
+  for (Index first = 0; first < data.rows(); first += kRows) {
+    block.resize(std::min(kRows, data.rows() - first), data.cols());
+    data.read(first, block);
+    if (block.hasNaN()) return true;
+  }
+  return false;
 }
 
 /// A table with NaN for what is missing, and what that is made of.
@@ -70,6 +82,16 @@ std::unique_ptr<Data> without_masked(std::unique_ptr<Data> data, const Settings&
                                      Team& team) {
   if (settings.mask.empty()) return data;
   return std::make_unique<Marked>(std::move(data), open_table(settings.mask, settings, command, team));
+}
+
+void note_nothing_missing(const Settings& settings, const Team& team, Input& input) {
+  const bool by_value = value_in(settings.missing).has_value(), by_mask = !settings.mask.empty();
+  if (settings.fit.inference.missing == Missing::error || !team.root() || !(by_value || by_mask)) return;
+  if (any_missing(*input.data)) return;
+  const std::string value = by_value ? fmt::format("no value in it is {}", settings.missing) : "";
+  const std::string mask = by_mask ? fmt::format("{} is 0 everywhere", settings.mask) : "";
+  input.notes.push_back(fmt::format("nothing is missing of {}: {}{}{}", input.data->name(), mask,
+                                    by_value && by_mask ? ", and " : "", value));
 }
 
 }  // namespace gsc::cli

@@ -13,6 +13,10 @@ void choose_missing(const CommandLine& line, Settings& settings);
 /// of a team. Throws Error for a mask of another shape.
 void mark_missing(const Settings& settings, const std::string& command, Team& team, Input& input);
 
+/// A note if --missing VALUE or --mask was given but all values are there: a sign that was spelt differently, say.
+/// Reads up to the first that is missing.
+void note_nothing_missing(const Settings& settings, const Team& team, Input& input);
+
 /// The data with NaN for what has the value of --missing, if that is a number.
 std::shared_ptr<const Data> without_value(std::shared_ptr<const Data> data, const Settings& settings);
 /// The data with NaN for what --mask hides, if there is one.

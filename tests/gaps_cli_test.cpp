@@ -3,6 +3,7 @@
 #include <gsc/files.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -154,6 +155,19 @@ TEST_F(GapsCli, TheFactoredMethodFillsInToo) {
     of_mean += std::pow(means[i % whole_.cols()] - whole_.data()[i], 2);
   }
   EXPECT_LT(error, 0.8 * of_mean);
+}
+
+TEST_F(GapsCli, NothingMissingIsSaid) {
+  write_arrays(folder_.path() / "none.npy", {named("mask", Matrix(Matrix::Zero(whole_.rows(), whole_.cols())))});
+  const auto said = [&](Words words) {
+    words.erase(std::find(words.begin(), words.end(), "--quiet"));
+    return done(words).err;
+  };
+  const std::string note = "nothing is missing of ";
+  EXPECT_NE(said(fit("whole.npy", "m.h5", {"--missing", "77"})).find(note + "whole.npy: no value in it is 77"),
+            std::string::npos);
+  EXPECT_NE(said(fit("whole.npy", "m.h5", {"--mask", "none.npy"})).find("none.npy is 0 everywhere"), std::string::npos);
+  EXPECT_EQ(said(fit("value.npy", "m.h5", {"--missing=-99"})).find(note), std::string::npos);
 }
 
 TEST_F(GapsCli, RefusalsSayWhatToDo) {

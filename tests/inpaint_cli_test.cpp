@@ -118,6 +118,35 @@ TEST_F(InpaintProgram, MasksOfAllKinds) {
     }
 }
 
+/// Three equal channels, paint on a transparent layer, and JPEG are one mask.
+TEST_F(InpaintProgram, MasksOfDrawingPrograms) {
+  Picture damaged = drawing();
+  const Picture hole = mask(48, 56);
+  damaged.channels[0] = (hole.channels[0].array() != 0).select(255.0, damaged.channels[0]);
+  draw("in.png", damaged);
+  draw("mask.png", hole);
+  Picture colours = hole;
+  colours.channels.assign(3, hole.channels[0]);
+  draw("colours.png", colours);
+  Picture layer = colours;
+  for (Matrix& channel : layer.channels) channel.setConstant(255);
+  layer.alpha = hole.channels[0];
+  draw("layer.png", layer);
+  draw("grey.jpg", hole);
+  draw("colours.jpg", colours);
+  const auto fill = [&](const std::string& with, Parts said) {
+    const ProgramResult result = run({"in.png", "-o", "out.png", "--mask", with, "--quality", "fast"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    expect_says(result.err, said);
+    return read_file(file("out.png"));
+  };
+  const std::string expected = fill("mask.png", {"done in"});
+  EXPECT_EQ(fill("colours.png", {"done in"}), expected);
+  EXPECT_EQ(fill("layer.png", {"done in"}), expected);
+  EXPECT_EQ(fill("grey.jpg", {"grey.jpg is a JPEG file", "a quarter of white"}), expected);
+  EXPECT_EQ(fill("colours.jpg", {"is a JPEG file"}), expected);
+}
+
 TEST_F(InpaintProgram, CubesAreArrays) {
   const Picture whole = drawing(PixelDepth::real32, 5, 30);
   const Index height = whole.height(), width = whole.width();
@@ -213,8 +242,20 @@ TEST_F(InpaintProgram, NothingMissingIsSaid) {
   draw("in.png", drawing());
   const ProgramResult result = run({"in.png", "-o", "out.png", "--missing", "1", "--quality", "fast"});
   ASSERT_EQ(result.code, 0) << result.err;
-  expect_says(result.err, "nothing is missing");
+  expect_says(result.err, {"nothing is missing of in.png", "no value in it is 1"});
   EXPECT_EQ(read_picture(file("out.png")).channels[0], drawing().channels[0]);
+  Picture none = mask(48, 56);
+  none.channels[0].setZero();
+  draw("none.png", none);
+  expect_says(run({"in.png", "-o", "out.png", "--mask", "none.png"}).err,
+              {"none.png is black everywhere", "--invert-mask"});
+}
+
+TEST_F(InpaintProgram, HardlyAnythingObservedIsSaid) {
+  draw("in.png", drawing());
+  const ProgramResult result = run({"in.png", "-o", "out.png", "--observe", "0.002", "--quality", "fast"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  expect_says(result.err, {"all but", "of 2688 values are missing", "deviations are not measured"});
 }
 
 TEST_F(InpaintProgram, RefusesWhatMakesNoSense) {
@@ -234,7 +275,8 @@ TEST_F(InpaintProgram, RefusesWhatMakesNoSense) {
   expect_says(refusal(usual, 2), {"what is missing", "--mask", "--missing"});
   expect_says(refusal(with({"--mask", "small.png"}), 1), {"small.png", "56 x 40", "56 x 48", "must be equal"});
   expect_says(refusal(with({"--mask", "colour.png"}), 1), {"colour.png", "3 channels", "picture has 1"});
-  expect_says(refusal(with({"--mask", "all.png"}), 1), {"in.png", "every value of the picture is missing"});
+  expect_says(refusal(with({"--mask", "all.png"}), 1),
+              {"in.png", "every value of the picture is missing", "all.png is white everywhere", "--invert-mask"});
   expect_says(refusal(with({"--mask", "text.png"}), 1), {"text.png"});
   expect_says(refusal(with({"--mask", "none.png"}), 1), {"none.png", "no such file"});
   expect_says(refusal(with({"--missing", "zero"}), 2), {"missing is 'zero'", "nan"});

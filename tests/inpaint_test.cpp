@@ -304,6 +304,23 @@ TEST(Inpaint, LargeHolesAreFilledFromTheOutsideIn) {
   EXPECT_EQ(inpaint(scratches(clean), quick()).shells, 0);
 }
 
+/// A deep hole is judged by holes as deep, not by what a small window shows of it.
+TEST(Inpaint, WhatIsSetAsideIsAsDeepAsTheHolesAre) {
+  Picture damaged = waves(200);
+  damaged.channels[0].block(20, 40, 30, 30).setConstant(kNan);
+  const Matrix before = damaged.channels[0];
+  const HeldOutSet aside = hold_out(damaged, 3);
+  EXPECT_TRUE(aside.shaped);
+  EXPECT_GT(aside.values.size(), 500U);
+  for (const HeldOutValue& one : aside.values) {
+    EXPECT_EQ(before(one.row, one.col), one.value);
+    EXPECT_TRUE(std::isnan(damaged.channels[0](one.row, one.col)));
+  }
+  Table<std::int32_t> depth = depth_of_holes(damaged);
+  depth.block(20, 40, 30, 30).setZero();
+  EXPECT_GE(depth.maxCoeff(), 12);
+}
+
 TEST(Inpaint, ManyBandsAreFilledThreeByThree) {
   EXPECT_EQ(channels_together(1).size(), 1U);
   EXPECT_EQ(channels_together(4).size(), 1U);
@@ -321,6 +338,7 @@ TEST(Inpaint, NothingMissingNothingChanges) {
   EXPECT_EQ(same.missing, 0);
   EXPECT_EQ(same.picture.channels[0], clean.channels[0]);
   EXPECT_EQ(same.held_out.values, 0);
+  EXPECT_EQ(same.group_rounds, 0);
 }
 
 TEST(Inpaint, TinyPicturesAndSingleValuesWork) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tasks/deep_holes.h"
+
 namespace gsc {
 namespace {
 
@@ -12,6 +14,11 @@ constexpr double kShare = 0.05, kMostShare = 0.1;
 constexpr std::size_t kEnough = 1500, kMost = 4000, kFewest = 40;
 /// Of the errors of the values set aside, and what of them two deviations must hold.
 constexpr double kCovered = 0.95;
+/// Half sides of windows, and how far from their edges values are for judging.
+constexpr Index kLeastReach = 8, kMostReach = 32, kWindowEdge = 4;
+/// Of holes deeper than the smallest window: so many times the values, on so many-th of the picture at most.
+constexpr std::size_t kMoreOfDeepHoles = 3;
+constexpr Index kMostCovered = 4;
 
 struct Place {
   Index row, col;
@@ -31,50 +38,74 @@ Table<std::int32_t> whole_sums(const Picture& damaged) {
 }
 
 /// Centres of windows in which nothing is missing.
-std::vector<Place> whole_windows(const Picture& damaged) {
+std::vector<Place> whole_windows(const Picture& damaged, Index reach) {
   const Table<std::int32_t> sums = whole_sums(damaged);
-  constexpr Index side = 2 * kWindowReach + 1;
+  const Index side = 2 * reach + 1;
   std::vector<Place> centres;
   for (Index r = 0; r + side <= damaged.height(); ++r)
     for (Index c = 0; c + side <= damaged.width(); ++c)
       if (sums(r + side, c + side) - sums(r, c + side) - sums(r + side, c) + sums(r, c) == side * side)
-        centres.push_back({r + kWindowReach, c + kWindowReach});
+        centres.push_back({r + reach, c + reach});
   return centres;
 }
 
 /// Pixels at which something is missing and around which there is a whole window of picture.
-std::vector<Place> damaged_places(const Picture& damaged) {
+std::vector<Place> damaged_places(const Picture& damaged, Index reach) {
   std::vector<Place> places;
-  for (Index r = kWindowReach; r + kWindowReach < damaged.height(); ++r)
-    for (Index c = kWindowReach; c + kWindowReach < damaged.width(); ++c)
+  for (Index r = reach; r + reach < damaged.height(); ++r)
+    for (Index c = reach; c + reach < damaged.width(); ++c)
       if (std::any_of(damaged.channels.begin(), damaged.channels.end(),
                       [&](const Matrix& channel) { return std::isnan(channel(r, c)); }))
         places.push_back({r, c});
   return places;
 }
 
-/// Lays windows of the mask over whole parts. What is near their middles is for judging; the rest is missing, too.
-void set_holes_aside(Picture& damaged, const std::vector<Place>& holes, std::vector<Place> centres, std::size_t wanted,
-                     Random& random, HeldOutSet& set) {
+/// Lays windows of the mask over whole parts, until there are `wanted` values or a quarter of the picture is covered.
+/// What is near the windows' edges is missing, too, but easier than it was, so it is not for judging.
+void set_holes_aside(Picture& damaged, Index reach, const std::vector<Place>& holes, std::vector<Place> centres,
+                     std::size_t wanted, Random& random, HeldOutSet& set) {
   const Picture mask = damaged;
+  const Index side = 2 * reach + 1, centre = reach - kWindowEdge;
+  Index room = damaged.height() * damaged.width() / kMostCovered;
   Table<std::uint8_t> taken = Table<std::uint8_t>::Zero(damaged.height(), damaged.width());
   std::shuffle(centres.begin(), centres.end(), random);
   for (const Place& to : centres) {
-    if (set.values.size() >= wanted) return;
-    constexpr Index side = 2 * kWindowReach + 1;
-    if (taken.block(to.row - kWindowReach, to.col - kWindowReach, side, side).any()) continue;
-    taken.block(to.row - kWindowReach, to.col - kWindowReach, side, side).setOnes();
+    if (set.values.size() >= wanted || (room < 0 && !set.values.empty())) return;
+    if (taken.block(to.row - reach, to.col - reach, side, side).any()) continue;
+    taken.block(to.row - reach, to.col - reach, side, side).setOnes();
+    if (reach > kLeastReach) room -= side * side;
     const Place& from = holes[std::uniform_int_distribution<std::size_t>(0, holes.size() - 1)(random)];
     for (std::size_t k = 0; k < damaged.channels.size(); ++k)
-      for (Index r = -kWindowReach; r <= kWindowReach; ++r)
-        for (Index c = -kWindowReach; c <= kWindowReach; ++c) {
+      for (Index r = -reach; r <= reach; ++r)
+        for (Index c = -reach; c <= reach; ++c) {
           if (!std::isnan(mask.channels[k](from.row + r, from.col + c))) continue;
           double& value = damaged.channels[k](to.row + r, to.col + c);
-          if (std::max(std::abs(r), std::abs(c)) <= kWindowCentre)
+          if (std::max(std::abs(r), std::abs(c)) <= centre)
             set.values.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(to.row + r),
                                   static_cast<std::uint32_t>(to.col + c), value});
           value = std::nan("");
         }
+  }
+}
+
+/// Windows into which the deepest holes fit, or smaller ones where there is no room for these. False if the picture is
+/// not whole but for holes.
+bool set_holes_aside(Picture& damaged, std::size_t wanted, Random& random, HeldOutSet& set) {
+  const auto pixels = static_cast<double>(damaged.height() * damaged.width());
+  const auto deepest = static_cast<Index>(depth_of_holes(damaged).maxCoeff());
+  Index reach = std::clamp(deepest * 3 / 2 + kWindowEdge, kLeastReach, kMostReach);
+  while (true) {
+    const std::vector<Place> holes = damaged_places(damaged, reach);
+    std::vector<Place> centres = whole_windows(damaged, reach);
+    // Whole windows in a tenth of the picture: the rest is holes in it.
+    if (!holes.empty() && 10 * static_cast<double>(centres.size()) > pixels) {
+      // Values of a deep hole err together.
+      if (reach > kLeastReach) wanted *= kMoreOfDeepHoles;
+      set_holes_aside(damaged, reach, holes, std::move(centres), wanted, random, set);
+      return true;
+    }
+    if (reach == kLeastReach) return false;
+    reach = std::max(kLeastReach, reach * 3 / 4);
   }
 }
 
@@ -104,15 +135,8 @@ HeldOutSet hold_out(Picture& damaged, std::uint64_t seed) {
   const auto share = [&](double part) { return static_cast<std::size_t>(part * observed); };
   const std::size_t wanted = std::min(std::max(share(kShare), std::min(kEnough, share(kMostShare))), kMost);
   if (wanted < kFewest || observed == all) return set;
-  const std::vector<Place> holes = damaged_places(damaged);
-  std::vector<Place> centres = whole_windows(damaged);
-  // Whole windows in a tenth of the picture: the rest is holes in it.
-  if (!holes.empty() && 10 * static_cast<double>(centres.size()) > all / static_cast<double>(damaged.channels.size())) {
-    set.shaped = true;
-    set_holes_aside(damaged, holes, std::move(centres), wanted, random, set);
-  } else {
-    set_values_aside(damaged, wanted, random, set);
-  }
+  set.shaped = set_holes_aside(damaged, wanted, random, set);
+  if (!set.shaped) set_values_aside(damaged, wanted, random, set);
   return set;
 }
 

@@ -5,6 +5,7 @@
 // What is set aside must be as hard to predict as what is missing. Where values are missing at random, any observed one
 // is. Where there are holes in a picture that is whole otherwise, single values would be far too easy: then windows of
 // the mask around missing pixels are laid over whole parts of the picture, and what lies below the holes is set aside.
+// The deepest hole fits into a window, up to 65 x 65 pixels.
 
 #include <gsc/inpaint.h>
 
@@ -28,8 +29,5 @@ HeldOutSet hold_out(Picture& damaged, std::uint64_t seed);
 /// error.
 HeldOut judge(const HeldOutSet& set, const Picture& picture, const Picture& variance, double noise, double missing,
               bool kept, double peak);
-
-/// A window's half side, in pixels, and how far from its centre values are set aside for judging.
-inline constexpr Index kWindowReach = 8, kWindowCentre = 4;
 
 }  // namespace gsc

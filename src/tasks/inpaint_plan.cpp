@@ -137,6 +137,7 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.keep = options.keep_observed.value_or(options.noise.value_or(0) == 0);
   plan.noise_taken = plan.keep && !options.noise ? 0 : plan.noise.std;
   plan.rounds = plan_rounds(damaged, options, preset(options.quality), plan);
+  if (plan.missing == 0 && plan.keep) plan.rounds.clear();
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
   if (options.learned) patch_of_model(*options.learned, damaged);
   plan.learned = options.learned;
