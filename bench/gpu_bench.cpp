@@ -9,13 +9,13 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <string>
 
 #include "cuda/device_engine.h"
 #include "cuda/tree_kernel.h"
 #include "patch_like_model.h"
+#include "pgm.h"
 #include "timing.h"
 
 namespace gsc {
@@ -186,21 +186,6 @@ void table(bool quick, Index many, bool only) {
     line(fmt::format("{}, H 256, (10, 8) singleton", points), {.points = points}, 5);
 }
 
-/// A picture in the raw form of PGM.
-Matrix read_pgm(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string mark;
-  Index width = 0, height = 0, most = 0;
-  if (!(file >> mark >> width >> height >> most) || mark != "P5" || most != 255)
-    throw Error(path + ": not a raw PGM picture of 8 bits");
-  file.get();
-  std::string bytes(static_cast<std::size_t>(width * height), '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return Matrix::NullaryExpr(height, width, [&](Index y, Index x) {
-    return static_cast<double>(static_cast<unsigned char>(bytes[static_cast<std::size_t>(y * width + x)]));
-  });
-}
-
 /// All 8 x 8 patches of a picture, as a table.
 Matrix all_patches(const Matrix& picture) {
   const Index rows = picture.rows() - 7, columns = picture.cols() - 7;
@@ -212,7 +197,7 @@ Matrix all_patches(const Matrix& picture) {
 }
 
 void learn_picture(const std::string& path) {
-  Matrix picture = read_pgm(path);
+  Matrix picture = bench::read_pgm(path);
   Random random(1);
   picture += 25 * standard_normal(picture.rows(), picture.cols(), random);
   const MatrixData data(all_patches(picture));

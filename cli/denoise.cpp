@@ -149,9 +149,9 @@ class PictureJob {
     const std::string& device = options_.device;
     if (device == "cuda" || device.rfind("cuda:", 0) == 0)
       progress_.say(fmt::format(
-          "{}on device '{}' models are learned and posteriors inferred; patches that are alike are looked for, and "
-          "groups of them computed, on the cpu",
-          place_, device));
+          "{}on device '{}' models are learned, posteriors inferred, patches that are alike looked for and groups of "
+          "them computed{}; patches are cut out and put back on the cpu",
+          place_, device, options_.sharing.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }
 
   /// What there was when the user had enough.

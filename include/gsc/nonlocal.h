@@ -39,6 +39,12 @@ class Neighbours {
   /// Writes the rows like row n, itself among them if it should count, and returns how many they are. Called from
   /// several threads at once.
   virtual Index of(Index n, std::uint32_t* rows) const = 0;
+  /// The same for rows first .. first+count-1 at once, where that is quicker: most() places for each of them, and how
+  /// many it has. False, and nothing is written, where it is not. Called from one thread.
+  virtual bool of_rows([[maybe_unused]] Index first, [[maybe_unused]] Index count, [[maybe_unused]] std::uint32_t* rows,
+                       [[maybe_unused]] std::int32_t* found) const {
+    return false;
+  }
 };
 
 struct NonLocalOptions {

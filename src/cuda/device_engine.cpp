@@ -156,13 +156,15 @@ OwnLists lists_of(const Model& model, const OwnPriors& own, Index first, Index c
   lists.rows.resize(static_cast<std::size_t>(count * most));
   lists.neighbours.resize(static_cast<std::size_t>(count));
   lists.log_off.resize(static_cast<std::size_t>(count));
-  constexpr double kWork = 5e4;  // nanoseconds a data point: to look for patches that are alike
-  parallel_blocks(BlockPlan(first, count, most, kWork, threads), stop, [&](int, Index begin, Index rows) {
+  const bool known = own.neighbours.of_rows(first, count, lists.rows.data(), lists.neighbours.data());
+  // Nanoseconds a data point: to look for patches that are alike, or to see where they are.
+  const double work = known ? 100 : 5e4;
+  parallel_blocks(BlockPlan(first, count, most, work, threads), stop, [&](int, Index begin, Index rows) {
     for (Index n = begin; n < begin + rows; ++n) {
       std::uint32_t* list = lists.rows.data() + (n - first) * most;
-      const Index found = own.neighbours.of(n, list);
+      std::int32_t& found = lists.neighbours[static_cast<std::size_t>(n - first)];
+      if (!known) found = static_cast<std::int32_t>(own.neighbours.of(n, list));
       for (Index i = 0; i < found; ++i) list[i] = static_cast<std::uint32_t>(row_in(own.before, list[i]));
-      lists.neighbours[static_cast<std::size_t>(n - first)] = static_cast<std::int32_t>(found);
     }
   });
   return lists;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "cuda/auto_engine.h"
+#include "cuda/device_patches.h"
 
 namespace gsc {
 namespace {
@@ -101,6 +102,13 @@ void add_cuda_engines() {
       const int gpu = any_gpu();
       return gpu < 0 ? nullptr : std::make_unique<cuda::DeviceEngine>(data, there, gpu);
     });
+  });
+  add_patch_device("cuda", [](const std::string& device) -> std::unique_ptr<PatchDevice> {
+    return std::make_unique<cuda::DevicePatches>(chosen_gpu(device));
+  });
+  add_patch_device("auto", [](const std::string&) -> std::unique_ptr<PatchDevice> {
+    const int gpu = any_gpu();
+    return gpu < 0 ? nullptr : std::make_unique<cuda::DevicePatches>(gpu);
   });
 }
 

@@ -37,12 +37,22 @@ struct Queue::Impl {
   std::size_t shared_limit = 0;
   cudaStream_t stream = nullptr, beside = nullptr;
   cudaEvent_t arrived[2] = {}, done[2] = {};
-  cublasHandle_t blas = nullptr;
+  cublasHandle_t blas = nullptr;  // from the first product on
   cusolverDnHandle_t solver = nullptr;
   void* solver_work = nullptr;
   int solver_work_size = 0;
   int* solver_info = nullptr;
   std::map<const void*, std::size_t> allowed_shared;
+
+  cublasHandle_t products() {
+    if (blas != nullptr) return blas;
+    check(cublasCreate(&blas), "start cuBLAS");
+    check(cublasSetStream(blas, stream), "start cuBLAS");
+    // The same bits from run to run, and float products in float.
+    check(cublasSetAtomicsMode(blas, CUBLAS_ATOMICS_NOT_ALLOWED), "start cuBLAS");
+    check(cublasSetMathMode(blas, CUBLAS_DEFAULT_MATH), "start cuBLAS");
+    return blas;
+  }
 
   bool measuring = false;
   struct Interval {
@@ -65,11 +75,6 @@ Queue::Queue(int device) : impl_(std::make_unique<Impl>()) {
     check(cudaEventCreateWithFlags(&impl_->arrived[slot], cudaEventDisableTiming), "make an event");
     check(cudaEventCreateWithFlags(&impl_->done[slot], cudaEventDisableTiming), "make an event");
   }
-  check(cublasCreate(&impl_->blas), "start cuBLAS");
-  check(cublasSetStream(impl_->blas, impl_->stream), "start cuBLAS");
-  // The same bits from run to run, and float products in float.
-  check(cublasSetAtomicsMode(impl_->blas, CUBLAS_ATOMICS_NOT_ALLOWED), "start cuBLAS");
-  check(cublasSetMathMode(impl_->blas, CUBLAS_DEFAULT_MATH), "start cuBLAS");
 }
 
 Queue::~Queue() {
@@ -82,7 +87,7 @@ Queue::~Queue() {
   if (impl_->solver != nullptr) (void)cusolverDnDestroy(impl_->solver);
   (void)cudaFree(impl_->solver_work);
   (void)cudaFree(impl_->solver_info);
-  (void)cublasDestroy(impl_->blas);
+  if (impl_->blas != nullptr) (void)cublasDestroy(impl_->blas);
   for (int slot = 0; slot < 2; ++slot) {
     (void)cudaEventDestroy(impl_->arrived[slot]);
     (void)cudaEventDestroy(impl_->done[slot]);
@@ -151,9 +156,10 @@ void Queue::reuse(int slot) {
 
 // cuBLAS counts by columns, so it is asked for C' = B' A'.
 void Queue::multiply(const Product<float>& p) {
+  cublasHandle_t blas = impl_->products();
   started("product");
   const float one = 1, beta = p.add ? 1 : 0;
-  check(cublasSgemmStridedBatched(impl_->blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+  check(cublasSgemmStridedBatched(blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
                                   p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(p.columns),
                                   static_cast<int>(p.rows), static_cast<int>(p.inner), &one, p.B,
                                   static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
@@ -162,9 +168,10 @@ void Queue::multiply(const Product<float>& p) {
   launched("product");
 }
 void Queue::multiply(const Product<double>& p) {
+  cublasHandle_t blas = impl_->products();
   started("product");
   const double one = 1, beta = p.add ? 1 : 0;
-  check(cublasDgemmStridedBatched(impl_->blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+  check(cublasDgemmStridedBatched(blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
                                   p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(p.columns),
                                   static_cast<int>(p.rows), static_cast<int>(p.inner), &one, p.B,
                                   static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,

@@ -6,7 +6,7 @@
 // there is no GPU.
 //
 // What differs from lane to lane cannot be branched on (it would not compile in the emulation): select() instead. Warps
-// do not talk to each other within a kernel, but for atomic_or, whose order does not matter.
+// do not talk to each other within a kernel, but for atomic_or and atomic_add of integers, whose order does not matter.
 
 #include <cstddef>
 #include <cstdint>

@@ -6,6 +6,8 @@
 #define GSC_KERNEL __device__ __forceinline__
 #define GSC_BOTH __host__ __device__
 #define GSC_UNROLL _Pragma("unroll")
+#define GSC_UNROLL2 _Pragma("unroll 2")
+#define GSC_UNROLL4 _Pragma("unroll 4")
 #define GSC_UNROLL8 _Pragma("unroll 8")
 
 namespace gsc::cuda {
@@ -55,6 +57,14 @@ template <class T>
 GSC_KERNEL T load(const T* base, long index, bool mask, T otherwise) {
   return mask ? base[index] : otherwise;
 }
+/// Four numbers from an index on that is a multiple of four.
+GSC_KERNEL void load4(const float* base, int index, float* values) {
+  const float4 four = *reinterpret_cast<const float4*>(base + index);
+  values[0] = four.x;
+  values[1] = four.y;
+  values[2] = four.z;
+  values[3] = four.w;
+}
 template <class T>
 GSC_KERNEL void store(T* base, long index, T value) {
   base[index] = value;
@@ -67,6 +77,17 @@ GSC_KERNEL void atomic_or(std::uint32_t* base, long index, std::uint32_t bits, b
   if (mask) atomicOr(base + index, bits);
 }
 GSC_KERNEL std::uint32_t bit(int index) { return 1U << index; }
+/// Of integers, whose order does not matter either.
+GSC_KERNEL void atomic_add(std::int64_t* base, long index, std::int64_t value, bool mask) {
+  if (mask) atomicAdd(reinterpret_cast<unsigned long long*>(base + index), static_cast<unsigned long long>(value));
+}
+GSC_KERNEL int count_bits(std::uint32_t bits) { return __popc(bits); }
+/// How many of the bits are of lanes before this one.
+GSC_KERNEL int count_before(std::uint32_t bits) { return __popc(bits & ((1U << lane_index()) - 1U)); }
+/// The bits of a float that is not negative: they order as it does.
+GSC_KERNEL std::uint32_t bits_of(float value) { return __float_as_uint(value); }
+GSC_KERNEL float float_of(std::uint32_t bits) { return __uint_as_float(bits); }
+GSC_KERNEL std::int64_t nearest_integer(float value) { return __float2ll_rn(value); }
 
 template <class To, class From>
 GSC_KERNEL To convert(From value) {

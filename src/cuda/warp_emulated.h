@@ -8,6 +8,8 @@
 #define GSC_KERNEL inline
 #define GSC_BOTH
 #define GSC_UNROLL
+#define GSC_UNROLL2
+#define GSC_UNROLL4
 #define GSC_UNROLL8
 
 namespace gsc::cuda {
@@ -116,6 +118,9 @@ template <class T, class At>
 Lanes<T> load(const T* base, const Lanes<At>& index, const Lanes<bool>& mask, T otherwise) {
   return Lanes<T>::of([&](int l) { return mask.v[l] ? base[index.v[l]] : otherwise; });
 }
+inline void load4(const float* base, const Lanes<int>& index, Lanes<float>* values) {
+  for (int i = 0; i < 4; ++i) values[i] = Lanes<float>::of([&](int l) { return base[index.v[l] + i]; });
+}
 template <class T, class At>
 void store(T* base, const Lanes<At>& index, const Lanes<T>& value) {
   for (int l = 0; l < kLanes; ++l) base[index.v[l]] = value.v[l];
@@ -131,6 +136,25 @@ void atomic_or(std::uint32_t* base, const Lanes<At>& index, const Lanes<std::uin
     if (mask.v[l]) base[index.v[l]] |= bits.v[l];
 }
 inline std::uint32_t bit(int index) { return 1U << index; }
+template <class At>
+void atomic_add(std::int64_t* base, const Lanes<At>& index, const Lanes<std::int64_t>& value, const Lanes<bool>& mask) {
+  for (int l = 0; l < kLanes; ++l)
+    if (mask.v[l]) base[index.v[l]] += value.v[l];
+}
+inline int count_bits(std::uint32_t bits) { return std::popcount(bits); }
+inline Lanes<int> count_before(std::uint32_t bits) {
+  return Lanes<int>::of([&](int l) { return std::popcount(bits & ((1U << l) - 1U)); });
+}
+inline Lanes<std::uint32_t> bits_of(const Lanes<float>& value) {
+  return Lanes<std::uint32_t>::of([&](int l) { return std::bit_cast<std::uint32_t>(value.v[l]); });
+}
+inline float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+inline Lanes<float> float_of(const Lanes<std::uint32_t>& bits) {
+  return Lanes<float>::of([&](int l) { return std::bit_cast<float>(bits.v[l]); });
+}
+inline Lanes<std::int64_t> nearest_integer(const Lanes<float>& value) {
+  return Lanes<std::int64_t>::of([&](int l) { return std::llrint(value.v[l]); });
+}
 
 template <class To, class From>
 Lanes<To> convert(const Lanes<From>& value) {

@@ -102,6 +102,21 @@ FitResult learn(const Picture& noisy, const ModelPlan& plan, double noise, Obser
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+/// Where groups are computed, unless on the processor: `auto` takes a device that is there where the work is worth
+/// waking it, which takes as long as half a second of a core's work with two of them.
+std::unique_ptr<PatchDevice> device_of_groups(const DenoisePlan& plan, const std::string& device) {
+  constexpr double kWorth = 0.5;  // seconds of a core, by the plan
+  if (plan.group_rounds == 0 || plan.groups.team != nullptr) return nullptr;
+  const bool chosen = device != "auto";
+  if (!chosen && plan.group_seconds * thread_count(plan.groups.threads) < kWorth) return nullptr;
+  try {
+    return make_patch_device(device);
+  } catch (const Error&) {
+    if (chosen) throw;
+    return nullptr;
+  }
+}
+
 /// What of the whole work is done, and what there is to show.
 class Work {
  public:
@@ -173,7 +188,12 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     work.begin(plan.group_seconds / plan.group_rounds);
     ++work.now.group_round;
   };
-  filter_in_rounds(noisy, plan.group_noise, plan.groups, plan.group_rounds, result.picture, begin_round, go_on,
+  const std::string& device = plan.models.front().fit.inference.device;
+  const std::unique_ptr<PatchDevice> patches = device_of_groups(plan, device);
+  GroupOptions groups = plan.groups;
+  groups.device = patches.get();
+  groups.device_may_fail = device == "auto";
+  filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, go_on,
                    &disagreement);
   for (const DenoisePlan& half : plan.coarse) {
     work.begin(half.seconds());

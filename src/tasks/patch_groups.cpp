@@ -11,6 +11,11 @@
 namespace gsc {
 namespace {
 
+/// Patches nearer than this are as good as equal.
+float equal_distance(const GroupOptions& options, double noise, Index patch, Index planes) {
+  return static_cast<float>(options.equal * noise * noise * static_cast<double>(patch * patch * planes));
+}
+
 /// All groups of one size.
 class Grouping {
  public:
@@ -20,8 +25,7 @@ class Grouping {
         size_(size),
         reach_(std::min(options.reach, kMostReach)),
         variance_(static_cast<float>(noise * noise)),
-        equal_(static_cast<float>(options.equal * noise * noise *
-                                  static_cast<double>(size.patch * size.patch * noisy.size()))),
+        equal_(equal_distance(options, noise, size.patch, noisy.size())),
         rows_(reference_places(noisy.height() - size.patch, options.step)),
         cols_(reference_places(noisy.width() - size.patch, options.step)) {}
 
@@ -84,6 +88,39 @@ class Grouping {
   std::vector<Index> rows_, cols_;
 };
 
+/// The same in the device's terms.
+std::vector<GroupShape> shapes_of(const GroupOptions& options, double noise, Index smaller_side, Index planes) {
+  std::vector<GroupShape> shapes;
+  for (const GroupSize& size : options.sizes) {
+    const Index patch = std::min(size.patch, smaller_side);
+    shapes.push_back({.patch = patch,
+                      .members = size.members,
+                      .most = size.largest(),
+                      .reach = std::min(options.reach, kMostReach),
+                      .step = options.step,
+                      .variance = static_cast<float>(noise * noise),
+                      .equal = equal_distance(options, noise, patch, planes)});
+  }
+  return shapes;
+}
+
+void filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes, PatchDevice& device,
+                      const std::function<bool(double)>& go_on, Picture& result, Picture* disagreement) {
+  const Index plane = noisy.height() * noisy.width();
+  std::vector<float> mean(static_cast<std::size_t>(noisy.size() * plane));
+  std::vector<float> variance(disagreement != nullptr ? mean.size() : 0);
+  device.filter_groups(noisy.view(), pilot.view(), shapes, mean.data(),
+                       disagreement != nullptr ? variance.data() : nullptr, go_on);
+  const auto take = [&](const std::vector<float>& from, Picture& to) {
+    for (std::size_t c = 0; c < to.channels.size(); ++c)
+      to.channels[c] =
+          Eigen::Map<const Table<float>>(from.data() + static_cast<Index>(c) * plane, noisy.height(), noisy.width())
+              .cast<double>();
+  };
+  take(mean, result);
+  if (disagreement != nullptr) take(variance, *disagreement);
+}
+
 /// What a thread works with.
 struct Scratch {
   explicit Scratch(const GroupSize& size)
@@ -101,6 +138,17 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   Picture result = blank(noisy);
   if (disagreement != nullptr) *disagreement = blank(noisy);
+  if (options.device != nullptr && options.team == nullptr) {
+    const std::vector<GroupShape> shapes = shapes_of(options, noise, smaller_side, noisy_planes.size());
+    if (options.device->has(shapes)) try {
+        filter_on_device(noisy_planes, pilot_planes, shapes, *options.device, go_on, result, disagreement);
+        return result;
+      } catch (const Interrupted&) {
+        throw;
+      } catch (const Error&) {
+        if (!options.device_may_fail) throw;
+      }
+  }
   const auto sizes = static_cast<double>(options.sizes.size());
   double done = 0;
   for (GroupSize size : options.sizes) {

@@ -10,6 +10,8 @@
 #include <functional>
 #include <vector>
 
+#include "inference/patch_device.h"
+
 namespace gsc {
 
 /// Groups of one size.
@@ -31,6 +33,9 @@ struct GroupOptions {
   double equal = 0.02;
   int threads = 0;
   Team* team = nullptr;  ///< ranks share the references; all have the pictures and get the result. None: alone
+  /// What does it in place of the processor where it has such groups, and there is no team. None: the processor.
+  PatchDevice* device = nullptr;
+  bool device_may_fail = false;  ///< then the processor goes on
 };
 
 /// One round. `noise`: standard deviation. The pilot's patches say which are alike, and their mean and covariance. Sums

@@ -3,6 +3,8 @@
 
 #include <gsc/nonlocal.h>
 
+#include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "tasks/block_matching.h"
@@ -10,11 +12,13 @@
 namespace gsc {
 
 /// Of the patches at every position of the pilot, in the order of grid_positions() with stride 1; a copy of the pilot
-/// is kept.
+/// is kept. With a device it may look for them, unless it cannot.
 class PatchNeighbours final : public Neighbours {
  public:
-  PatchNeighbours(const Picture& pilot, Index patch, Index reach, Index count)
-      : pilot_(pilot), matcher_(pilot_, patch, reach), count_(count) {}
+  PatchNeighbours(const Picture& pilot, Index patch, Index reach, Index count, PatchDevice* device = nullptr)
+      : pilot_(pilot), matcher_(pilot_, patch, reach), count_(count) {
+    if (device != nullptr) search_ = device->search(pilot_.view(), patch, std::min(reach, kMostReach), count);
+  }
 
   Index most() const override { return count_; }
   Index of(Index n, std::uint32_t* rows) const override {
@@ -28,11 +32,17 @@ class PatchNeighbours final : public Neighbours {
     }
     return found;
   }
+  bool of_rows(Index first, Index count, std::uint32_t* rows, std::int32_t* found) const override {
+    if (search_ == nullptr) return false;
+    search_->find(first, count, rows, found);
+    return true;
+  }
 
  private:
   Planes pilot_;
   BlockMatcher matcher_;
   Index count_;
+  std::unique_ptr<PatchSearch> search_;
 };
 
 }  // namespace gsc

@@ -36,6 +36,12 @@ Planes::Planes(const Picture& picture, Colours colours)
   }
 }
 
+PlanesView Planes::view() const {
+  PlanesView view{.planes = {}, .height = height_, .width = width_, .stride = stride_};
+  for (const std::vector<float>& plane : planes_) view.planes.push_back(plane.data());
+  return view;
+}
+
 void to_channels(std::vector<Matrix>& planes) {
   if (planes.size() != 3) return;
   for (Index i = 0; i < planes[0].size(); ++i) {

@@ -10,6 +10,8 @@
 
 #include <vector>
 
+#include "inference/patch_device.h"
+
 namespace gsc {
 
 /// Whether three channels become Y, U and V, or stay as they are: where values are missing, those of one channel may.
@@ -28,6 +30,8 @@ class Planes {
   const float* row(Index plane, Index row) const {
     return planes_[static_cast<std::size_t>(plane)].data() + row * stride_;
   }
+  /// For a device; good for as long as this is.
+  PlanesView view() const;
 
  private:
   Index height_, width_, stride_;

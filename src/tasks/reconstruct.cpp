@@ -57,14 +57,28 @@ class Reconstructor {
     passes_ = plan_.nonlocal_rounds + 1;
     Reconstruction result = sparse_pass(0);
     for (int round = 1; round <= plan_.nonlocal_rounds; ++round) {
-      neighbours_.push_back(
-          std::make_unique<PatchNeighbours>(result.picture, plan_.patch, plan_.reach, plan_.neighbours));
+      neighbours_.push_back(look_for_neighbours(result.picture));
       result = sparse_pass(round);
     }
     return result;
   }
 
  private:
+  /// Where the engine computes, if that can be; `auto` goes on with the processor where it fails.
+  std::unique_ptr<PatchNeighbours> look_for_neighbours(const Picture& pilot) {
+    const std::string& device = plan_.fit.inference.device;
+    const auto with = [&](PatchDevice* patches) {
+      return std::make_unique<PatchNeighbours>(pilot, plan_.patch, plan_.reach, plan_.neighbours, patches);
+    };
+    if (engine_->on_device()) try {
+        if (patch_device_ == nullptr) patch_device_ = make_patch_device(device);
+        return with(patch_device_.get());
+      } catch (const Error&) {
+        if (device != "auto") throw;
+      }
+    return with(nullptr);
+  }
+
   void report(double share_of_pass) {
     done_ = (static_cast<double>(pass_) + share_of_pass) / static_cast<double>(passes_);
     if (go_on_ && !go_on_(done_)) throw Interrupted("interrupted while denoising");
@@ -198,6 +212,7 @@ class Reconstructor {
   std::unique_ptr<Engine> engine_;
   Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> W_, W_squared_;  // H x D
   double mean_variance_, weight_floor_;
+  std::unique_ptr<PatchDevice> patch_device_;
   std::vector<std::unique_ptr<PatchNeighbours>> neighbours_;  // of each round
   std::optional<SparsePosterior> before_;                     // of all patches, after round before_round_
   int before_round_ = -1, pass_ = 0, passes_ = 1;
