@@ -4,11 +4,13 @@
 #include <gsc/files.h>
 #include <gsc/metrics.h>
 #include <gsc/option_list.h>
+#include <gsc/separate.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <utility>
 
 #include "checks.h"
 #include "commands.h"
@@ -32,21 +34,34 @@ std::vector<std::string_view> words_of(const std::vector<Method>& methods) {
   return words;
 }
 
+struct Compete {
+  std::vector<Method> methods;  ///< that learn a model
+  bool fastica = false;
+};
+
 /// "truncated,factored" -> both.
-std::vector<Method> parse_methods(const std::string& text) {
-  std::vector<Method> methods;
+Compete parse_methods(const std::string& text) {
+  Compete compete;
+  std::vector<Method>& methods = compete.methods;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    const auto method = parse_value<Method>("methods", word);
-    if (std::find(methods.begin(), methods.end(), method) != methods.end())
-      throw UsageError(fmt::format("methods is {}, which names {} twice", text, word));
-    methods.push_back(method);
+    bool twice = false;
+    if (word == to_string(SeparateMethod::fastica)) {
+      twice = std::exchange(compete.fastica, true);
+    } else {
+      const auto method = parse_value<Method>("methods", word);
+      twice = std::find(methods.begin(), methods.end(), method) != methods.end();
+      methods.push_back(method);
+    }
+    if (twice) throw UsageError(fmt::format("methods is {}, which names {} twice", text, word));
     begin = end + 1;
   }
-  if (methods.size() < 2)
+  if (methods.empty())
+    throw UsageError(fmt::format("methods is {}; give one at least that learns a model, as exact", text));
+  if (methods.size() + (compete.fastica ? 1 : 0) < 2)
     throw UsageError(fmt::format("methods is {}; give two or more to compare, with commas between them", text));
-  return methods;
+  return compete;
 }
 
 /// Options that none of the methods reads; those of pictures are called as those of tables.
@@ -133,8 +148,8 @@ std::string threads_text(int requested) {
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-Compared on_table(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
-                  ProgressLine& progress) {
+Compared on_table(const CommandLine& line, Settings& settings, const Compete& compete, ProgressLine& progress) {
+  const std::vector<Method>& methods = compete.methods;
   const std::unique_ptr<Data> data = open_table(settings.compare.input, settings, "compare");
   const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
   FitOptions& common = settings.fit;
@@ -157,7 +172,7 @@ Compared on_table(const CommandLine& line, Settings& settings, const std::vector
   Compared result;
   result.data_points = data->rows();
   result.dimensions = data->cols();
-  result.comparison = compare_on_table(*data, common, methods, truth, watch, settings.compare.seconds);
+  result.comparison = compare_on_table(*data, common, methods, truth, watch, settings.compare.seconds, compete.fastica);
   return result;
 }
 
@@ -188,8 +203,12 @@ Compared on_picture(Settings& settings, const std::vector<Method>& methods, Prog
 
 int run_compare(const CommandLine& line) {
   Settings settings = line.settings;
-  const std::vector<Method> methods = parse_methods(settings.compare.methods);
+  const Compete compete = parse_methods(settings.compare.methods);
+  const std::vector<Method>& methods = compete.methods;
   const bool picture = is_picture(settings.compare.input);
+  if (picture && compete.fastica)
+    throw UsageError(fmt::format("methods names fastica, which is for mixtures, but {} is a picture; leave it out",
+                                 settings.compare.input));
   check_kind(line, picture);
   check_read(line, methods);
   check_truth_options(line);
@@ -201,7 +220,7 @@ int run_compare(const CommandLine& line) {
 
   ProgressLine progress("compare", settings.quiet);
   const auto start = Clock::now();
-  Compared result = picture ? on_picture(settings, methods, progress) : on_table(line, settings, methods, progress);
+  Compared result = picture ? on_picture(settings, methods, progress) : on_table(line, settings, compete, progress);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 
   write_metrics(settings.output, comparison_json(settings, result));

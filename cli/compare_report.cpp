@@ -49,6 +49,7 @@ Json shown_options(const Settings& settings, const Compared& compared) {
 }
 
 std::string seconds_text(double seconds) {
+  if (seconds < 0.01) return fmt::format("{:.2f} ms", 1000 * seconds);
   return fmt::format("{:.{}f} s", seconds, seconds < 1 ? 3 : seconds < 100 ? 2 : 0);
 }
 
@@ -76,6 +77,24 @@ std::string judging_note(const Comparison& comparison) {
       "the "
       "middle of the picture ({}), as the PSNR there plus what the last model has more on the whole.",
       100 * kMostJudging, fmt::join(parts, ", "));
+}
+
+bool many(const Comparison& comparison) { return comparison.runs.size() + (comparison.fastica ? 1 : 0) > 2; }
+
+std::string race_text(const Race& race) {
+  return !race.target ? "-" : race.seconds ? seconds_text(*race.seconds) : "never";
+}
+
+/// It has no more than an index and its time; where there is an index there is a race.
+std::vector<std::string> fastica_row(const FasticaCourse& course) {
+  const CurvePoint& last = course.curve.back();
+  return {"fastica",
+          "-",
+          last.quality ? fmt::format("{:.4f}", *last.quality) : "-",
+          "-",
+          fmt::format("{}", last.iteration),
+          seconds_text(last.seconds),
+          race_text(course.race)};
 }
 
 /// The first row is the header.
@@ -107,9 +126,9 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
   column("learning", [](Run run) { return seconds_text(run.curve.back().seconds); });
   if (comparison.patch > 0) column("inference", [](Run run) { return seconds_text(*run.seconds_inferring); });
   if (!comparison.judged_on_the_way || !is_a_race(comparison)) return rows;
-  column(comparison.runs.size() > 2 ? "as good as the others after" : "as good as the other after", [](Run run) {
-    return !run.race.target ? "-" : run.race.seconds ? seconds_text(*run.race.seconds) : "never";
-  });
+  column(many(comparison) ? "as good as the others after" : "as good as the other after",
+         [](Run run) { return race_text(run.race); });
+  if (comparison.fastica) rows.push_back(fastica_row(*comparison.fastica));
   return rows;
 }
 
@@ -117,10 +136,10 @@ std::string race_note(const Comparison& comparison) {
   if (!comparison.judged_on_the_way)
     return "Which method is as good as the other sooner: --curve judges models of earlier iterations, too.";
   if (!is_a_race(comparison)) return "Who is better is not known: give the truth (--clean, --add-noise or --truth).";
-  const bool many = comparison.runs.size() > 2;
+  const bool others = many(comparison);
   return fmt::format("As good as {} after: learning time until the {} is as good as {}{}.{}",
-                     many ? "the others" : "the other", measure_name(comparison),
-                     many ? "the best with which another method ends" : "that with which the other ends",
+                     others ? "the others" : "the other", measure_name(comparison),
+                     others ? "the best with which another method ends" : "that with which the other ends",
                      comparison.measure == Measure::free_energy
                          ? ""
                          : "; it is looked at after 0, 1, 2, 3, 5, 7, 10, 14, 20, ... iterations",
@@ -166,6 +185,34 @@ Json method_json(const Comparison& comparison, const MethodRun& run) {
   return json;
 }
 
+/// No objective, no noise, no model.
+Json fastica_json(const FasticaCourse& course) {
+  const CurvePoint& last = course.curve.back();
+  Json json{{"method", "fastica"},
+            {"iterations", last.iteration},
+            {"stop_reason", course.converged ? "converged" : "iterations"},
+            {"amari", value_json(last.quality)},
+            {"seconds_learning", last.seconds},
+            {"best_of_others", value_json(course.race.target)},
+            {"seconds_to_reach_others", value_json(course.race.seconds)},
+            {"curve", Json::array()}};
+  for (const CurvePoint& point : course.curve)
+    json["curve"].push_back(
+        {{"iteration", point.iteration}, {"seconds", point.seconds}, {"quality", value_json(point.quality)}});
+  return json;
+}
+
+Chart::Series series_of(const std::string& name, const LearningCurve& curve, Measure measure, bool against_time) {
+  Chart::Series series{name, {}, {}};
+  for (const CurvePoint& point : curve) {
+    const std::optional<double> value = value_of(point, measure);
+    if (!value) continue;
+    series.x.push_back(against_time ? point.seconds : point.iteration);
+    series.y.push_back(*value);
+  }
+  return series;
+}
+
 /// One line per method; of objectives those methods that have the one that is called `label`.
 Chart chart_of(const Comparison& comparison, Measure measure, const std::string& label, bool against_time) {
   Chart chart;
@@ -177,16 +224,11 @@ Chart chart_of(const Comparison& comparison, Measure measure, const std::string&
   std::vector<double> values;
   for (const MethodRun& run : comparison.runs) {
     if (measure == Measure::free_energy && objective_of(run) != label) continue;
-    Chart::Series series{name_of(run), {}, {}};
-    for (const CurvePoint& point : run.curve) {
-      const std::optional<double> value = value_of(point, measure);
-      if (!value) continue;
-      series.x.push_back(against_time ? point.seconds : point.iteration);
-      series.y.push_back(*value);
-    }
-    values.insert(values.end(), series.y.begin(), series.y.end());
-    chart.series.push_back(std::move(series));
+    chart.series.push_back(series_of(name_of(run), run.curve, measure, against_time));
+    values.insert(values.end(), chart.series.back().y.begin(), chart.series.back().y.end());
   }
+  if (comparison.fastica && measure != Measure::free_energy)
+    chart.series.push_back(series_of("fastica", comparison.fastica->curve, measure, against_time));
   // Without a legend nobody knows whose the only line is.
   if (chart.series.size() == 1) chart.title += ": " + chart.series.front().name;
   if (measure == Measure::free_energy && label == objective_text(Method::exact)) chart.y_from = readable_from(values);
@@ -263,6 +305,7 @@ Json comparison_json(const Settings& settings, const Compared& compared) {
                                                            : "free_energy";
   json["methods"] = Json::array();
   for (const MethodRun& run : comparison.runs) json["methods"].push_back(method_json(comparison, run));
+  if (comparison.fastica) json["methods"].push_back(fastica_json(*comparison.fastica));
   json["options"] = shown_options(settings, compared);
   return json;
 }
@@ -271,6 +314,7 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
   const Comparison& comparison = compared.comparison;
   std::vector<std::string> names;
   for (const MethodRun& run : comparison.runs) names.push_back(name_of(run));
+  if (comparison.fastica) names.emplace_back("fastica");
   Report report("Methods compared on " + settings.compare.input, fmt::format("{}", fmt::join(names, ", ")));
   std::vector<std::vector<std::string>> rows = table_of(comparison);
   const std::vector<std::string> header = std::move(rows.front());

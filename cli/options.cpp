@@ -254,8 +254,9 @@ Rows make_table() {
           .left_out("by --quality"),
       listed("max-active", kDenoise, kInference, denoise, chosen, &O::max_active).left_out("by --quality"),
       row("methods", "M,M", kCompare, kInference,
-          fmt::format("two or more of {} (exact: up to {} latents)", all_words<Method>(), kMaxExactLatents), compare,
-          &C::methods),
+          fmt::format("two or more of {} (exact: up to {} latents); with --truth also fastica", all_words<Method>(),
+                      kMaxExactLatents),
+          compare, &C::methods),
       row("seconds", "S", kCompare, kLearning,
           "equal time: each method learns for S seconds, however many iterations that is (at most --iterations, if "
           "given)",

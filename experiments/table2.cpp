@@ -186,7 +186,7 @@ class Table2 final : public Experiment {
       if (!series.y.empty()) chart.series.push_back(series);
     }
     if (request.quick) return chart;
-    for (const char* column : {"truncated H=256", "factored", "K-SVD matched", "Beta process"}) {
+    for (const char* column : {"factored", "K-SVD matched", "Beta process"}) {
       Chart::Series series{.name = std::string(column) + ", published", .y = {}, .reference = true};
       for (const int sigma : sigmas(request)) {
         series.x.push_back(sigma);

@@ -165,6 +165,26 @@ TEST_F(CompareProgram, ObjectivesUnderTheirOwnNames) {
   EXPECT_NE(read_file(file("page.html")).find("Squared error against seconds"), std::string::npos);
 }
 
+TEST_F(CompareProgram, FasticaOnAMixture) {
+  make_table();
+  const ProgramResult result = run({"mix.npz:data", "--truth", "mix.npz:mixing", "--methods", "fastica,exact",
+                                    "--iterations", "30", "-o", "o.json", "--report", "page.html"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(read_file(file("o.json")));
+  ASSERT_EQ(json["methods"].size(), 2u);
+  const Json &exact = json["methods"][0], &fastica = json["methods"][1];
+  EXPECT_EQ(fastica["method"], "fastica");
+  EXPECT_LT(fastica["amari"].get<double>(), 0.2);
+  EXPECT_EQ(fastica["amari"], fastica["curve"].back()["quality"]);
+  EXPECT_EQ(fastica["best_of_others"], exact["amari"]);
+  EXPECT_EQ(exact["best_of_others"], fastica["amari"]);
+  EXPECT_GT(fastica["curve"].size(), 2u);
+  for (const char* absent : {"objective", "free_energy", "noise_std", "latents_in_use"})
+    EXPECT_FALSE(fastica.contains(absent));
+  EXPECT_NE(result.out.find("\nfastica "), std::string::npos) << result.out;
+  EXPECT_NE(read_file(file("page.html")).find("fastica"), std::string::npos);
+}
+
 TEST_F(CompareProgram, OptionsOfDictionariesGoToThoseThatReadThem) {
   make_table();
   draw("clean.png");
@@ -229,6 +249,10 @@ TEST_F(CompareProgram, BadInput) {
       {{data, "--methods", "exact,exact"}, 2, "names exact twice"},
       {{data, "--methods", "exact"}, 2, "two or more"},
       {{data, "--methods", "exact,"}, 2, "methods is ''"},
+      {{data, "--methods", "exact,fastica"}, 2, "fastica, which has no objective"},
+      {{data, "--methods", "fastica,fastica"}, 2, "names fastica twice"},
+      {{data, "--methods", "fastica"}, 2, "one at least that learns a model"},
+      {{"good.png", "--methods", "truncated,fastica"}, 2, "fastica, which is for mixtures"},
       {{data, "--methods", "truncated,exact", "--latents", "21"}, 2, "exact with 21 latents"},
       {{"good.png", "--methods", "truncated,exact"}, 2, "method is exact"},
       {{data, "--quality", "fast"}, 2, "quality is for pictures, but mix.npz:data is none"},

@@ -4,9 +4,11 @@
 #include <gsc/option_list.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "math/number_text.h"
 #include "tasks/denoise_plan.h"
+#include "tasks/fastica_separation.h"
 
 namespace gsc {
 namespace {
@@ -34,15 +36,62 @@ Judge amari_judge(const std::optional<Matrix>& truth) {
   };
 }
 
+/// Stops where the comparison is to stop.
+class StopAlone final : public Observer {
+ public:
+  explicit StopAlone(CompareObserver& observer) : observer_(observer) {}
+  bool stop_requested() override { return observer_.stop_requested(); }
+
+ private:
+  CompareObserver& observer_;
+};
+
+/// Runs of 1, 2, 3, 5, ... iterations from the same start, each timed as a whole: there is nothing to keep on the way.
+FasticaCourse fastica_course(const Data& data, const FitOptions& options, const Matrix& truth, double seconds,
+                             CompareObserver& observer) {
+  Matrix table(data.rows(), data.cols());
+  data.read(0, table);
+  const Matrix mixture = table.transpose();
+  StopAlone watch(observer);
+  SeparateOptions separating;
+  separating.method = SeparateMethod::fastica;
+  separating.fit.latents = truth.cols();
+  separating.fit.seed = options.seed;
+  separating.fit.inference.threads = options.inference.threads;
+  const int most = std::min(options.iterations, separating.fastica.iterations);
+  FasticaCourse course;
+  separating.fastica.iterations = 1;
+  separate_by_fastica(mixture, separating, &watch);  // threads wake up, memory is fetched
+  for (int i = 1; i <= most && !course.converged; ++i) {
+    if (!is_judged(i) && i != most) continue;
+    separating.fastica.iterations = i;
+    const auto start = std::chrono::steady_clock::now();
+    const Separation found = separate_by_fastica(mixture, separating, &watch);
+    const double now = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (found.fit.reason == StopReason::interrupted) throw Interrupted("interrupted while separating");
+    course.converged = found.fastica->converged;
+    const double before = course.curve.empty() ? 0 : course.curve.back().seconds;
+    course.curve.push_back({found.fastica->iterations, std::max(now, before), 0, {}});
+    try {
+      course.curve.back().quality = amari_index(found.mixing, truth);
+    } catch (const Error&) {  // a singular one has none
+    }
+    if (seconds > 0 && now > seconds) break;
+  }
+  return course;
+}
+
 /// By quality all against all; by their objectives nobody, unless they have the same one.
 void let_them_race(Comparison& comparison) {
   const bool by_objective = comparison.measure == Measure::free_energy;
   if (by_objective && !comparison.same_objective()) return;
   std::vector<LearningCurve> curves;
   for (const MethodRun& run : comparison.runs) curves.push_back(run.curve);
+  if (comparison.fastica) curves.push_back(comparison.fastica->curve);
   const bool least = by_objective && minimised(comparison.runs.front().method());
   const std::vector<Race> races = least ? race_to_the_least(curves) : race(curves, comparison.measure);
-  for (std::size_t i = 0; i < races.size(); ++i) {
+  if (comparison.fastica) comparison.fastica->race = races.back();
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
     comparison.runs[i].race = races[i];
     if (!comparison.judged_on_the_way) comparison.runs[i].race.seconds.reset();
   }
@@ -65,7 +114,12 @@ bool Comparison::same_objective() const {
 }
 
 Comparison compare_on_table(const Data& data, const FitOptions& options, const std::vector<Method>& methods,
-                            const std::optional<Matrix>& truth, CompareObserver& observer, double seconds) {
+                            const std::optional<Matrix>& truth, CompareObserver& observer, double seconds,
+                            bool fastica) {
+  if (fastica && !truth)
+    throw UsageError(
+        "methods names fastica, which has no objective to compare: give the mixing matrix with truth, or leave it out");
+  if (fastica && options.iterations < 1) throw UsageError("iterations is 0, but fastica needs one at least");
   Comparison result;
   result.seconds = seconds;
   result.measure = truth ? Measure::amari : Measure::free_energy;
@@ -83,6 +137,7 @@ Comparison compare_on_table(const Data& data, const FitOptions& options, const s
     run.curve = std::move(course.curve);
     run.out_of_time = course.out_of_time;
   }
+  if (fastica) result.fastica = fastica_course(data, options, *truth, seconds, observer);
   let_them_race(result);
   return result;
 }

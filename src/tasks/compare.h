@@ -30,6 +30,14 @@ struct MethodRun {
   Method method() const { return options.inference.method; }
 };
 
+/// FastICA beside the methods that learn a model: it has a mixing matrix, and nothing that could be called an
+/// objective.
+struct FasticaCourse {
+  LearningCurve curve;  ///< quality alone counts
+  Race race;
+  bool converged = false;
+};
+
 /// What the method makes better, in words. Values are comparable where the words are the same: those of online learning
 /// depend on its coding, and of the lasso on its weight.
 std::string objective_of(const MethodRun& run);
@@ -38,6 +46,7 @@ struct Comparison {
   Measure measure = Measure::free_energy;
   bool judged_on_the_way = true;  ///< else the quality is known at the end only, and nobody knows who was sooner
   std::vector<MethodRun> runs;
+  std::optional<FasticaCourse> fastica;
   Index patch = 0;     ///< pixels on a side of a basis function of a picture
   double seconds = 0;  ///< for each method to learn; 0: as many iterations for each
 
@@ -63,9 +72,11 @@ class CompareObserver {
 
 /// On a table. `truth`: the square basis that generated the data; methods are then judged by the Amari index, which
 /// costs next to nothing, so all along. `seconds`: for each method to learn, where that ends before its iterations do.
-/// Throws UsageError before any work if one of the methods cannot do it.
+/// `fastica`: on the columns as channels, too, where the truth is known. Throws UsageError before any work if one of
+/// the methods cannot do it.
 Comparison compare_on_table(const Data& data, const FitOptions& options, const std::vector<Method>& methods,
-                            const std::optional<Matrix>& truth, CompareObserver& observer, double seconds = 0);
+                            const std::optional<Matrix>& truth, CompareObserver& observer, double seconds = 0,
+                            bool fastica = false);
 
 /// On a picture, one model per method; judged by the PSNR if `clean` is known. Models on the way are judged only if
 /// asked for (`judge_on_the_way`), in at most kMostJudging of the time of learning. Methods that must be told the noise
