@@ -204,6 +204,14 @@ TEST(PatchAverager, OneByOneIsTheSameAsInBlocks) {
   PatchAverager blocks(data.positions(), 3, true), single(data.positions(), 3, true);
   blocks.add_block(0, patches, weights, variances);
   for (Index i = 0; i < data.rows(); ++i) single.add(i, patches.row(i).data(), weights(i), variances.row(i).data());
+  for (const int threads : {2, 5, 40}) {
+    PatchAverager several(data.positions(), 3, true);
+    several.add_block(0, patches, weights, variances, threads);
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(several.result(PixelDepth::bits8).channels[k], blocks.result(PixelDepth::bits8).channels[k]) << threads;
+      EXPECT_EQ(several.std_result().channels[k], blocks.std_result().channels[k]) << threads;
+    }
+  }
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(blocks.result(PixelDepth::bits8).channels[k], single.result(PixelDepth::bits8).channels[k]);
     EXPECT_EQ(blocks.std_result().channels[k], single.std_result().channels[k]);

@@ -25,12 +25,14 @@ struct AverageKernel {
     const int top = row - patch + 1 > 0 ? row - patch + 1 : 0;
     const int bottom = row < window.height - patch ? row : window.height - patch;
     Lanes<std::int64_t> sum = std::int64_t{0};
-    for (int y = top; y <= bottom; ++y) GSC_UNROLL4
-    for (int c = 0; c < patch; ++c) {
-      const Lanes<int> x = col - c;
-      const Lanes<bool> begins = x >= 0 && x <= window.width - patch;
-      sum = sum + load<std::int64_t>(of_plane + static_cast<long>(y - window.top) * window.stride, x, begins,
-                                     std::int64_t{0});
+    for (int y = top; y <= bottom; ++y) {
+      const std::int64_t* of_row = of_plane + static_cast<long>(y - window.top) * window.stride;
+      GSC_UNROLL4
+      for (int c = 0; c < patch; ++c) {
+        const Lanes<int> x = col - c;
+        const Lanes<bool> begins = x >= 0 && x <= window.width - patch;
+        sum = sum + load<std::int64_t>(of_row, x, begins, std::int64_t{0});
+      }
     }
     return sum;
   }

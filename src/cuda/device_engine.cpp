@@ -178,7 +178,7 @@ SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Inde
   check(model);
   if (options_.method != Method::truncated) return Engine::infer_sparse(model, first, count, own, stop);
   const DeviceModel& there = on_device(model);
-  const Index K = pass_.truncation(model.latents()).candidates, moments_of_point = moment_count(static_cast<int>(K));
+  const Index K = pass_.truncation(model.latents()).candidates;
   SparsePosterior result;
   result.latents = model.latents();
   result.first = first;
@@ -186,14 +186,13 @@ SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Inde
   for (Table<float>* table : {&result.probability, &result.mean, &result.second_moment}) table->resize(count, K);
   result.log_likelihood.resize(count);
   Vector squares(count);
-  Table<std::uint16_t> candidates(count, K);
-  Matrix moments(count, moments_of_point);
+  SparseOutput sparse{result.candidates.data(), result.probability.data(), result.mean.data(),
+                      result.second_moment.data()};
   BlockOutput output;
   output.candidates_alone = true;
   output.log_sums = result.log_likelihood.data();
   output.squares = squares.data();
-  output.candidates = candidates.data();
-  output.moments = moments.data();
+  output.sparse = &sparse;
   OwnLists lists;
   if (own != nullptr) {
     lists = lists_of(model, *own, first, count, thread_count(options_.threads), stop);
@@ -202,23 +201,10 @@ SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Inde
   pass_.points(there, model.noise, model.intercept, first, count, output, stop,
                own != nullptr ? &own->before : nullptr);
 
-  const std::vector<double> scale = there.scale_on_host();
   result.log_likelihood.array() += there.constant_on_host() - 0.5 * squares.array();
   if (own != nullptr)  // the constant has sum_h log(1 - pi_h) of the model's prior
     result.log_likelihood.array() +=
         Eigen::Map<const Vector>(lists.log_off.data(), count).array() - (-model.pi.array()).log1p().sum();
-  const Index packed = K * (K + 1) / 2;
-  for (Index n = 0; n < count; ++n)
-    for (Index i = 0; i < K; ++i) {
-      const Index position = K - 1 - i;
-      const std::uint16_t latent = candidates(n, position);
-      const double t = scale[latent];
-      result.candidates(n, i) = latent;
-      result.probability(n, i) = static_cast<float>(moments(n, packed + K + position));
-      result.mean(n, i) = static_cast<float>(t * moments(n, packed + position));
-      result.second_moment(n, i) =
-          static_cast<float>(t * t * moments(n, triangle(static_cast<int>(position), static_cast<int>(position))));
-    }
   return result;
 }
 

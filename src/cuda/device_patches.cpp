@@ -63,7 +63,8 @@ void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
   }
   const float largest = std::max(largest_value(noisy), largest_value(pilot));
   std::vector<float> part_mean, part_variance;
-  const double steps = static_cast<double>((height + strip - 1) / strip) * static_cast<double>(sizes.size());
+  const Index strips = (height + strip - 1) / strip;
+  const double steps = static_cast<double>(strips) * static_cast<double>(sizes.size());
   double step = 0;
   for (Index first = 0; first < height; first += strip) {
     const Index count = std::min(strip, height - first);

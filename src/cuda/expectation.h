@@ -43,6 +43,12 @@ struct OwnLists {
   std::vector<double> log_off;           ///< count; out: sum_h log(1 - pi_n)
 };
 
+/// Posteriors on the candidates, count x K, the most promising first. Not scaled.
+struct SparseOutput {
+  std::uint16_t* candidates;
+  float *probability, *mean, *second_moment;
+};
+
 /// What is wanted of each data point of a block; null: nothing. Numbers are scaled.
 struct BlockOutput {
   double* mean = nullptr;               ///< count x H
@@ -51,9 +57,9 @@ struct BlockOutput {
   double* log_sums = nullptr;           ///< count
   double* squares = nullptr;            ///< count: y'Py, with what set_weights() was given
   std::uint16_t* candidates = nullptr;  ///< count x K, by position
-  double* moments = nullptr;            ///< count x moment_count(K)
-  bool candidates_alone = false;        ///< no other latent may be active by itself; there are no means then
-  OwnLists* own = nullptr;              ///< then with candidates_alone
+  SparseOutput* sparse = nullptr;
+  bool candidates_alone = false;  ///< no other latent may be active by itself; there are no means then
+  OwnLists* own = nullptr;        ///< then with candidates_alone
 };
 
 template <class Real>
@@ -116,6 +122,7 @@ class Expectation {
   template <class From>
   void reduce(const From* parts, long count, long step, long part_count, double* target);
   void give(const Real* Y, long count, const BlockOutput& output);
+  void give_sparse(long count, const SparseOutput& output);
 
   Queue& queue_;
   int dimensions_;
@@ -140,7 +147,8 @@ class Expectation {
   bool has_root_ = false;
 
   Array<Real> eta_, best_, outside_, moments_, log_sums_, probability_, second_moment_, cross_;
-  Array<std::uint16_t> chosen_, before_chosen_;
+  Array<std::uint16_t> chosen_, before_chosen_, kept_;
+  Array<float> kept_moments_[3];        // probability, mean, second moment
   Array<float> before_[3], own_score_;  // the first: probability, mean, second moment
   int before_candidates_ = 0;
   Array<std::uint32_t> own_rows_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cuda/expectation.h"
+#include "cuda/own_prior_kernel.h"
 #include "cuda/sum_kernels.h"
 
 namespace gsc::cuda {
@@ -55,7 +56,7 @@ void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& outpu
   table(eta_.data(), stride_, latents_, output.mean);
   table(probability_.data(), stride_, latents_, output.probability);
   table(second_moment_.data(), stride_, latents_, output.second_moment);
-  table(moments_.data(), moment_count(candidates_), moment_count(candidates_), output.moments);
+  if (output.sparse != nullptr) give_sparse(count, *output.sparse);
   table(log_sums_.data() + done_, 1, 1, output.log_sums);
   if (output.candidates != nullptr)
     queue_.download(output.candidates + done_ * candidates_, chosen_.data(),
@@ -72,6 +73,21 @@ void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& outpu
   queue_.launch("squares", count, 0,
                 RowSquaresKernel<Real>{dimensions_, X, square_offset_.data(), square_weight_.data(), squares_.data()});
   queue_.download(output.squares + done_, squares_.data(), static_cast<std::size_t>(count) * sizeof(double));
+}
+
+template <class Real>
+void Expectation<Real>::give_sparse(long count, const SparseOutput& output) {
+  const auto all = static_cast<std::size_t>(rows_ * candidates_), here = static_cast<std::size_t>(count * candidates_);
+  kept_.reserve(queue_, all);
+  for (Array<float>& table : kept_moments_) table.reserve(queue_, all);
+  queue_.launch(
+      "kept", count, 0,
+      KeptKernel<Real>{candidates_, moment_count(candidates_), chosen_.data(), moments_.data(), model_->scale(),
+                       kept_.data(), kept_moments_[0].data(), kept_moments_[1].data(), kept_moments_[2].data()});
+  const long at = done_ * candidates_;
+  queue_.download(output.candidates + at, kept_.data(), here * sizeof(std::uint16_t));
+  float* tables[3] = {output.probability, output.mean, output.second_moment};
+  for (int i = 0; i < 3; ++i) queue_.download(tables[i] + at, kept_moments_[i].data(), here * sizeof(float));
 }
 
 template class Expectation<float>;

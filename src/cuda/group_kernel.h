@@ -262,7 +262,8 @@ struct GroupKernel {
   GSC_KERNEL void filter_by_value(const Group& g, float c, float weight) const {
     const int wide = g.K4, rows = g.K4 / 4, columns = g.D4 / 4, step = LaneBlocks::rows_at_once(columns);
     for (int first = 0; first < g.D; first += kLanes)
-      read(g, g.noisy, first, g.stage + first * wide, wide, 1, g.D4 - first < kLanes ? g.D4 - first : kLanes);
+      read(g, g.noisy, first, g.stage + static_cast<long>(first) * wide, wide, 1,
+           g.D4 - first < kLanes ? g.D4 - first : kLanes);
     sync();
     for (int row = 0; row < rows; row += step) {
       LaneBlocks blocks;
@@ -276,7 +277,8 @@ struct GroupKernel {
       });
       sync();
     }
-    for (int first = 0; first < g.D; first += kLanes) give(g, first, g.stage + first * wide, wide, 1, weight);
+    for (int first = 0; first < g.D; first += kLanes)
+      give(g, first, g.stage + static_cast<long>(first) * wide, wide, 1, weight);
   }
 
   /// Adds 32 values of all members, which lie as read() laid them, and their mean to the sums.

@@ -40,7 +40,7 @@ struct MatchKernel {
   std::int32_t* counts;     ///< references
 
   static std::size_t scratch_bytes(int planes, int patch) {
-    const auto floats = static_cast<std::size_t>((planes * patch * patch + 3) / 4 * 4);
+    const std::size_t side = static_cast<std::size_t>(patch), floats = (planes * side * side + 3) / 4 * 4;
     return kKeys * sizeof(std::uint64_t) + floats * sizeof(float);
   }
 
@@ -100,7 +100,7 @@ struct MatchKernel {
     for (int p = 0; p < pilot.planes; ++p) {
       const float* plane = pilot.values + p * pilot.plane_step;
       for (int r = 0; r < patch; ++r) {
-        const float* here = reference + (p * patch + r) * patch;
+        const float* here = reference + static_cast<long>(p * patch + r) * patch;
         const float* there = plane + static_cast<long>(y - pilot.top + r) * pilot.stride;
         GSC_UNROLL4
         for (int c = 0; c < patch; ++c) {

@@ -122,4 +122,32 @@ struct OwnUnitsKernel {
   }
 };
 
+/// Moments on the candidates in the user's units, the most promising candidate first. One warp a data point.
+template <class Real>
+struct KeptKernel {
+  static constexpr int kWarps = 4, kBlocks = 8;
+  int candidates, moments_of_point;
+  const std::uint16_t* chosen;
+  const Real* moments;
+  const double* scale;
+  std::uint16_t* kept;
+  float *probability, *mean, *second_moment;
+
+  GSC_KERNEL void operator()(const Warp& warp) const {
+    const long n = warp.index, to = n * candidates;
+    const int packed = triangle(candidates, 0);
+    const Lanes<int> i = lane_index(), position = Lanes<int>(candidates - 1) - i;
+    const Lanes<bool> wanted = i < candidates;
+    const Lanes<std::uint16_t> h = load<std::uint16_t>(chosen + to, position, wanted, std::uint16_t{0});
+    const Lanes<double> t = load<double>(scale, convert<int>(h));
+    const Real* of_point = moments + n * moments_of_point;
+    const auto moment = [&](Lanes<int> at) { return convert<double>(load<Real>(of_point, at, wanted, Real{0})); };
+    store<std::uint16_t>(kept + to, i, h, wanted);
+    store<float>(probability + to, i, convert<float>(moment(position + packed + candidates)), wanted);
+    store<float>(mean + to, i, convert<float>(t * moment(position + packed)), wanted);
+    const Lanes<int> square = position * (position + 1) / 2 + position;
+    store<float>(second_moment + to, i, convert<float>(t * t * moment(square)), wanted);
+  }
+};
+
 }  // namespace gsc::cuda

@@ -67,8 +67,8 @@ struct LaneBlocks {
       GSC_UNROLL
       for (int pass = 0; pass < kCount; ++pass) {
         Lanes<float> a[4], b[4];
-        load4(A + i * A_wide, row[pass], a);
-        load4(B + i * B_wide, col[pass], b);
+        load4(A, row[pass] + i * A_wide, a);
+        load4(B, col[pass] + i * B_wide, b);
         GSC_UNROLL
         for (int r = 0; r < 4; ++r) {
           GSC_UNROLL

@@ -119,12 +119,19 @@ PatchAverager::PatchAverager(PatchPositions positions, Index channels, bool with
 }
 
 void PatchAverager::add(Index i, const double* values, double weight, const double* variances) {
+  add_rows(i, values, weight, variances, 0, positions_.height());
+}
+
+void PatchAverager::add_rows(Index i, const double* values, double weight, const double* variances, Index top,
+                             Index bottom) {
   const auto [row, col] = positions_[i];
   const Index side = positions_.patch(), step = static_cast<Index>(sums_.size());
-  weights_.block(row, col, side, side).array() += weight;
+  const Index begin = std::max<Index>(0, top - row), end = std::min(side, bottom - row);
+  if (begin >= end) return;
+  weights_.block(row + begin, col, end - begin, side).array() += weight;
   const auto accumulate = [weight](double& sum, double value) { sum += weight * value; };
   for (Index k = 0; k < step; ++k)
-    for (Index r = 0; r < side; ++r) {
+    for (Index r = begin; r < end; ++r) {
       const Index at = r * side * step + k;
       walk_row(&sums_[static_cast<std::size_t>(k)](row + r, col), values + at, side, step, accumulate);
       if (!variances_.empty())
@@ -133,11 +140,23 @@ void PatchAverager::add(Index i, const double* values, double weight, const doub
 }
 
 void PatchAverager::add_block(Index first, const Eigen::Ref<const Matrix>& patches,
-                              const Eigen::Ref<const Vector>& weights, const Eigen::Ref<const Matrix>& variances) {
+                              const Eigen::Ref<const Vector>& weights, const Eigen::Ref<const Matrix>& variances,
+                              int threads) {
   assert(patches.rows() == weights.size() && first >= 0 && first + patches.rows() <= positions_.size());
   assert(variances_.empty() || (variances.rows() == patches.rows() && variances.cols() == patches.cols()));
-  for (Index i = 0; i < patches.rows(); ++i)
-    add(first + i, patches.row(i).data(), weights(i), variances_.empty() ? nullptr : variances.row(i).data());
+  Index top = positions_.height(), bottom = 0;
+  for (Index i = 0; i < patches.rows(); ++i) {
+    const Index row = positions_[first + i].row;
+    top = std::min(top, row);
+    bottom = std::max(bottom, row + positions_.patch());
+  }
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int part = 0; part < threads; ++part) {
+    const Index begin = top + (bottom - top) * part / threads, end = top + (bottom - top) * (part + 1) / threads;
+    for (Index i = 0; i < patches.rows(); ++i)
+      add_rows(first + i, patches.row(i).data(), weights(i), variances_.empty() ? nullptr : variances.row(i).data(),
+               begin, end);
+  }
 }
 
 void PatchAverager::add_up(Team& team) {

@@ -87,7 +87,8 @@ void add_means(Eigen::Ref<Matrix> patches, const Matrix& means);
 ///
 /// The patches overlap, so their errors are not independent and do not average out. This std is that of the mean or
 /// more, however they are correlated: var(sum w x / sum w) <= (sum w sqrt(v) / sum w)^2 <= sum w v / sum w.
-/// Not for use by several threads at once: one thread adds blocks, in an order that does not depend on timing.
+/// Not for use by several threads at once: one thread adds blocks, in an order that does not depend on timing. Within a
+/// block several threads may help, each with some rows of the picture, so that no bit depends on them.
 class PatchAverager {
  public:
   PatchAverager(PatchPositions positions, Index channels, bool with_variances);
@@ -96,7 +97,7 @@ class PatchAverager {
   void add(Index i, const double* values, double weight, const double* variances = nullptr);
   /// Patches first, first + 1, ..., one per row.
   void add_block(Index first, const Eigen::Ref<const Matrix>& patches, const Eigen::Ref<const Vector>& weights,
-                 const Eigen::Ref<const Matrix>& variances = Matrix());
+                 const Eigen::Ref<const Matrix>& variances = Matrix(), int threads = 1);
 
   /// Adds what the other ranks of a team have collected.
   void add_up(Team& team);
@@ -108,6 +109,9 @@ class PatchAverager {
   const Matrix& weights() const { return weights_; }
 
  private:
+  /// What of patch i lies in rows top .. bottom-1 of the picture.
+  void add_rows(Index i, const double* values, double weight, const double* variances, Index top, Index bottom);
+
   PatchPositions positions_;
   std::vector<Matrix> sums_, variances_;  // one per channel
   Matrix weights_;

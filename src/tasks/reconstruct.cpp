@@ -135,31 +135,35 @@ class Reconstructor {
   /// x = W <s.z> + mean, Var(x_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
   void add(const SparsePosterior& posterior, PatchAverager& averager) {
     const Index D = data_.cols(), candidates = posterior.candidates.cols();
-    Matrix patches, variances, means;
+    const int threads = thread_count(plan_.fit.inference.threads);
+    Matrix patches, variances;
     Vector weights;
     for (Index begin = 0; begin < posterior.rows(); begin += kBlock) {
       const Index count = std::min(kBlock, posterior.rows() - begin);
       patches.resize(count, D);
       variances.resize(count, D);
       weights.resize(count);
-      data_.read(posterior.first + begin, patches, means);
-      const Index channels = means.cols();
-#pragma omp parallel for schedule(static) num_threads(thread_count(plan_.fit.inference.threads))
-      for (Index i = 0; i < count; ++i) {
-        Eigen::RowVectorXf mean = Eigen::RowVectorXf::Zero(D), variance = mean;
-        for (Index c = 0; c < candidates; ++c) {
-          const Index h = posterior.candidates(begin + i, c);
-          const float m = posterior.mean(begin + i, c);
-          mean += m * W_.row(h);
-          variance += std::max(0.0f, posterior.second_moment(begin + i, c) - m * m) * W_squared_.row(h);
+#pragma omp parallel num_threads(threads)
+      {
+        Matrix noisy(1, D), means;
+#pragma omp for schedule(static)
+        for (Index i = 0; i < count; ++i) {
+          data_.read(posterior.first + begin + i, noisy, means);
+          Eigen::RowVectorXf mean = Eigen::RowVectorXf::Zero(D), variance = mean;
+          for (Index c = 0; c < candidates; ++c) {
+            const Index h = posterior.candidates(begin + i, c);
+            const float m = posterior.mean(begin + i, c);
+            mean += m * W_.row(h);
+            variance += std::max(0.0f, posterior.second_moment(begin + i, c) - m * m) * W_squared_.row(h);
+          }
+          patches.row(i) = mean.cast<double>();
+          if (model_.intercept.size() > 0) patches.row(i) += model_.intercept.transpose();
+          for (Index d = 0; d < D; d += means.cols()) patches.row(i).segment(d, means.cols()) += means.row(0);
+          variances.row(i) = variance.cast<double>().array() + mean_variance_;
+          weights[i] = patch_weight(variances.row(i).mean(), weight_floor_, plan_.weights);
         }
-        patches.row(i) = mean.cast<double>();
-        if (model_.intercept.size() > 0) patches.row(i) += model_.intercept.transpose();
-        for (Index d = 0; d < D; d += channels) patches.row(i).segment(d, channels) += means.row(i);
-        variances.row(i) = variance.cast<double>().array() + mean_variance_;
-        weights[i] = patch_weight(variances.row(i).mean(), weight_floor_, plan_.weights);
       }
-      averager.add_block(posterior.first + begin, patches, weights, variances);
+      averager.add_block(posterior.first + begin, patches, weights, variances, threads);
     }
   }
 
