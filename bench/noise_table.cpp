@@ -3,6 +3,8 @@
 // either. The last columns: seconds of one call, and the level found before noise is added.
 //
 //   gsc_bench_noise [clip] PICTURE...
+//   gsc_bench_noise rates PICTURE...    errors of the floor of all spectra alone (tasks/spectrum_floor.h) for several
+//                                       slowest decays of texture, root mean squares over levels and seeds
 
 #include <fmt/format.h>
 #include <gsc/denoise.h>
@@ -12,9 +14,12 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "tasks/cosine_blocks.h"
+#include "tasks/spectrum_floor.h"
 #include "timing.h"
 
 namespace gsc {
@@ -22,6 +27,7 @@ namespace {
 
 constexpr std::array kLevels = {5.0, 10.0, 15.0, 25.0, 50.0};
 constexpr std::array<std::uint64_t, 2> kSeeds = {1, 2};
+constexpr std::array kRates = {0.22, 0.26, 0.28, 0.3, 0.32, 0.34, 0.38};
 
 /// Over all pictures, one for each level.
 struct Column {
@@ -70,11 +76,61 @@ void print_table(const std::vector<std::string>& pictures, bool clip) {
   print_last("rms, in errors told", [&](const Column& column) { return std::sqrt(column.squares_in_errors / count); });
 }
 
+/// The best rate of all the other pictures, for each picture, and the error that it has with it.
+void print_left_out(const std::vector<std::string>& names, const std::vector<std::vector<double>>& squares) {
+  for (std::size_t left_out = 0; left_out < names.size(); ++left_out) {
+    std::size_t best = 0;
+    double least = INFINITY;
+    for (std::size_t r = 0; r < kRates.size(); ++r) {
+      double sum = 0;
+      for (std::size_t p = 0; p < names.size(); ++p)
+        if (p != left_out) sum += squares[p][r];
+      if (sum < least) best = r, least = sum;
+    }
+    fmt::print("{:<22} {:>7.2f} by the others, error {:.2f}\n", names[left_out], kRates[best],
+               100 * std::sqrt(squares[left_out][best]));
+  }
+}
+
+void print_rates(const std::vector<std::string>& pictures) {
+  fmt::print("Errors of the floor in %, root mean square over levels from 10 up and seeds\n\n{:<22}", "slowest decay");
+  for (const double rate : kRates) fmt::print(" {:>7.2f}", rate);
+  fmt::print("\n");
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> squares;
+  for (const std::string& path : pictures) {
+    const Picture clean = read_picture(path);
+    names.push_back(std::filesystem::path(path).stem().string());
+    std::vector<double> sums(kRates.size(), 0);
+    constexpr double kCases = (kLevels.size() - 1) * kSeeds.size();
+    for (std::size_t i = 1; i < kLevels.size(); ++i)  // at the lowest, the picture's own grain counts
+      for (const std::uint64_t seed : kSeeds) {
+        const double sigma = kLevels[i] * clean.peak() / 255;
+        const CosineBlocks blocks = cosine_blocks(add_noise(clean, sigma, false, seed));
+        std::vector<Index> rows(static_cast<std::size_t>(blocks.rings.rows()));
+        std::iota(rows.begin(), rows.end(), Index{0});
+        for (std::size_t r = 0; r < kRates.size(); ++r)
+          sums[r] += std::pow(std::sqrt(spectrum_floor(blocks, rows, kRates[r]).variance) / sigma - 1, 2) / kCases;
+      }
+    fmt::print("{:<22}", names.back());
+    for (const double sum : sums) fmt::print(" {:>7.2f}", 100 * std::sqrt(sum));
+    fmt::print("\n");
+    std::fflush(stdout);
+    squares.push_back(std::move(sums));
+  }
+  fmt::print("\n");
+  print_left_out(names, squares);
+}
+
 }  // namespace
 }  // namespace gsc
 
 int main(int argc, char** argv) {
   std::vector<std::string> pictures(argv + 1, argv + argc);
+  if (!pictures.empty() && pictures.front() == "rates") {
+    gsc::print_rates({pictures.begin() + 1, pictures.end()});
+    return 0;
+  }
   const bool clip = !pictures.empty() && pictures.front() == "clip";
   if (clip) pictures.erase(pictures.begin());
   gsc::print_table(pictures, clip);

@@ -17,7 +17,9 @@
 //
 // Blocks chosen by low and measured at high frequencies are due to Ponomarenko et al. (IGARSS 2007; Colom and Buades,
 // IPOL 2013), the fixed point to Liu, Tanaka and Okutomi (IEEE TIP 22, 2013), who choose by gradients; (2) is ours.
-// Noise that is clipped at black and white is less than it was, by a factor that block means and sigma tell.
+// The blocks that are not smooth are asked, too: spectrum_floor.h finds the noise under the spectra of all of them.
+// Both are told with their errors, and the mean is weighted by these. Noise that is clipped at black and white is less
+// than it was, by a factor that block means and sigma tell.
 
 #include <gsc/denoise.h>
 
@@ -30,91 +32,21 @@
 #include <vector>
 
 #include "math/number_text.h"
+#include "tasks/cosine_blocks.h"
+#include "tasks/spectrum_floor.h"
 
 namespace gsc {
 namespace {
 
-constexpr Index kSmallestBlock = 4, kLargestBlock = 8;
-constexpr Index kMostBlocks = Index{1} << 18;  ///< of larger pictures a part is looked at: 50 MB, 2 s in colour
-constexpr double kNormalQuantile = 0.8416;     ///< of probability 0.8
-constexpr double kSmallShare = 0.1;            ///< of smooth blocks: below it, many of them are so by chance
-constexpr double kLargeError = 0.05;           ///< what is uncertain has at least this
-constexpr Index kFewest = 40;                  ///< smooth blocks that are asked for in any but the smallest pictures
-constexpr double kRounding = 1e-9;   ///< of the strongest block: what arithmetic leaves where there is no noise
-constexpr Index kOthers = 3;         ///< times as many blocks, the next ones by S, give b_k
-constexpr double kMostLeftOver = 1;  ///< beta: a smooth block has at most half of the others' texture
-
-/// What is known of each block, over all channels.
-struct Blocks {
-  Index size, stride, channels;
-  Matrix means;   ///< blocks x channels
-  Vector coarse;  ///< S, mean of the channels
-  Matrix fine;    ///< blocks x K, c_k^2, mean of the channels
-
-  Index count() const { return coarse.size(); }
-  /// So many blocks that do not overlap cover what these cover.
-  double area(double blocks) const {
-    const auto own = static_cast<double>(stride * stride) / static_cast<double>(size * size);
-    return blocks * static_cast<double>(channels) * std::min(1.0, own);
-  }
-  /// Relative standard error of sigma, from so many blocks.
-  double error(double blocks) const { return std::sqrt(1 / (2 * area(blocks) * static_cast<double>(fine.cols()))); }
-};
-
-/// Row u: sqrt(2 / n) cos(pi (i + 1/2) u / n), and sqrt(1 / n) for u = 0.
-Matrix cosine_basis(Index n) {
-  Matrix basis(n, n);
-  for (Index u = 0; u < n; ++u)
-    for (Index i = 0; i < n; ++i) {
-      const auto angle = (static_cast<double>(i) + 0.5) * static_cast<double>(u) / static_cast<double>(n);
-      basis(u, i) = std::sqrt((u == 0 ? 1.0 : 2.0) / static_cast<double>(n)) * std::cos(std::numbers::pi * angle);
-    }
-  return basis;
-}
-
-/// Columns first, for all blocks of one row of them; then rows.
-void add_row_of_blocks(const Matrix& strip, const Matrix& basis, Index first, Index columns, Index channel,
-                       Blocks& blocks) {
-  const Index n = blocks.size;
-  const double share = 1 / static_cast<double>(blocks.channels);
-  const Matrix down = basis * strip;
-  Matrix windows(columns, n), coefficients(columns, n);
-  Index fine = 0;
-  for (Index u = 0; u < n; ++u) {
-    for (Index k = 0; k < columns; ++k) windows.row(k) = down.row(u).segment(k * blocks.stride, n);
-    coefficients.noalias() = windows * basis.transpose();
-    if (u == 0) blocks.means.col(channel).segment(first, columns) = coefficients.col(0) / static_cast<double>(n);
-    const Index coarse = std::max<Index>(2 - u, 0), above = n + 1 - u;  // v of the first coarse and fine one
-    for (Index k = 0; k < columns; ++k) {
-      const auto row = coefficients.row(k);
-      blocks.coarse[first + k] += share * row.segment(coarse, std::min(above, n) - coarse).squaredNorm();
-      for (Index v = above; v < n; ++v) blocks.fine(first + k, fine + v - above) += share * row[v] * row[v];
-    }
-    fine += std::max<Index>(n - above, 0);
-  }
-}
-
-Blocks blocks_of(const Picture& picture) {
-  const Index n = std::clamp(std::min(picture.height(), picture.width()) / 2, kSmallestBlock, kLargestBlock);
-  const Index down = picture.height() - n + 1, across = picture.width() - n + 1;
-  Index stride = 1;
-  while (((down - 1) / stride + 1) * ((across - 1) / stride + 1) > kMostBlocks) ++stride;
-  if (stride > 2) stride |= 1;  // odd, so that blocks do not all lie alike on the 8 x 8 grid of a JPEG file
-  const Index rows = (down - 1) / stride + 1, columns = (across - 1) / stride + 1;
-  const auto channels = static_cast<Index>(picture.channels.size());
-  Blocks blocks{n,
-                stride,
-                channels,
-                Matrix(rows * columns, channels),
-                Vector::Zero(rows * columns),
-                Matrix::Zero(rows * columns, (n - 1) * (n - 2) / 2)};
-  const Matrix basis = cosine_basis(n);
-  for (Index c = 0; c < channels; ++c)
-    for (Index i = 0; i < rows; ++i)
-      add_row_of_blocks(picture.channels[static_cast<std::size_t>(c)].middleRows(i * stride, n), basis, i * columns,
-                        columns, c, blocks);
-  return blocks;
-}
+constexpr double kNormalQuantile = 0.8416;  ///< of probability 0.8
+constexpr double kSmallShare = 0.1;         ///< of smooth blocks: below it, many of them are so by chance
+constexpr double kLargeError = 0.05;        ///< what is uncertain has at least this
+constexpr Index kFewest = 40;               ///< smooth blocks that are asked for in any but the smallest pictures
+constexpr double kRounding = 1e-9;          ///< of the strongest block: what arithmetic leaves where there is no noise
+constexpr Index kFewestRinged = 1000;       ///< blocks: fewer say nothing of ten classes
+constexpr double kUnknown = 0.5;            ///< the floor has at most this error
+constexpr Index kOthers = 3;                ///< times as many blocks, the next ones by S, give b_k
+constexpr double kMostLeftOver = 1;         ///< beta: a smooth block has at most half of the others' texture
 
 /// Wilson and Hilferty's, of probability 0.8.
 double chi_square_quantile(double degrees) {
@@ -123,7 +55,7 @@ double chi_square_quantile(double degrees) {
 }
 
 /// Puts the smooth blocks first, those of (1), and says how many they are; where those are too few, the smoothest.
-Index smooth_first(const Blocks& blocks, std::vector<Index>& among, bool& enough) {
+Index smooth_first(const CosineBlocks& blocks, std::vector<Index>& among, bool& enough) {
   const Index degrees = blocks.size * blocks.size - 3 - blocks.fine.cols();
   const auto channels = static_cast<double>(blocks.channels), count = static_cast<double>(among.size());
   const double quantile = chi_square_quantile(channels * static_cast<double>(degrees)) / channels;
@@ -161,7 +93,7 @@ struct Measured {
 };
 
 /// (1) and (2)
-Measured measure(const Blocks& blocks, std::vector<Index> among) {
+Measured measure(const CosineBlocks& blocks, std::vector<Index> among) {
   Measured result;
   const Index all = std::ssize(among), smooth = smooth_first(blocks, among, result.enough);
   const Index end = std::min(all, (1 + kOthers) * smooth);
@@ -195,6 +127,27 @@ Measured measure(const Blocks& blocks, std::vector<Index> among) {
   }
   result.smooth.assign(among.begin(), among.begin() + smooth);
   return result;
+}
+
+/// Where enough is smooth the mean with the floor of all spectra, weighted by their errors; else the floor, as long as
+/// it is known at all. `left`: of the noise's variance, so much is not clipped.
+void join_floor(const CosineBlocks& blocks, const std::vector<Index>& among, double left, Measured& measured) {
+  std::vector<bool> taken(static_cast<std::size_t>(blocks.count()), false);
+  for (const Index block : among) taken[static_cast<std::size_t>(block)] = true;
+  std::vector<Index> rows;
+  for (Index i = 0; i < std::ssize(blocks.ringed); ++i)
+    if (taken[static_cast<std::size_t>(blocks.ringed[static_cast<std::size_t>(i)])]) rows.push_back(i);
+  if (std::ssize(rows) < kFewestRinged) return;
+  double most = 0;
+  for (const Index block : among) most = std::max(most, blocks.coarse[block]);
+  if (!(measured.variance * left > kRounding * most)) return;
+  const SpectrumFloor floor = spectrum_floor(blocks, rows);
+  if (!(floor.error < kUnknown)) return;
+  const bool smooth = measured.enough && measured.share >= kSmallShare;
+  const double one = smooth ? std::pow(measured.error, -2) : 0, other = std::pow(floor.error, -2);
+  const double std = (one * std::sqrt(measured.variance) + other * std::sqrt(floor.variance / left)) / (one + other);
+  measured.variance = std * std;
+  measured.error = 1 / std::sqrt(one + other);
 }
 
 /// Black and white, where pixels are clipped: the least and the largest value, if many pixels have them.
@@ -234,29 +187,33 @@ double clipped_variance(double below, double above) {
 
 /// Only blocks whose means are two standard deviations, or a quarter of the range, from the limits: most of their
 /// noise is left, and how much is known. Nothing if there are too few.
-std::optional<Measured> measure_within(const Blocks& blocks, const std::vector<Index>& among, const Limits& limits,
-                                       double variance) {
+std::optional<Measured> measure_within(const CosineBlocks& blocks, const std::vector<Index>& among,
+                                       const Limits& limits, double variance) {
   constexpr double kFar = 30;  // standard deviations
   Measured result;
+  std::vector<Index> within;
+  double left = 1;
   for (int step = 0; step < 10; ++step) {
     const double sigma = std::sqrt(variance), margin = std::min(2 * sigma, (limits.white - limits.black) / 4);
-    std::vector<Index> within;
+    within.clear();
     for (const Index block : among)
       if ((!limits.at_black || blocks.means.row(block).minCoeff() > limits.black + margin) &&
           (!limits.at_white || blocks.means.row(block).maxCoeff() < limits.white - margin))
         within.push_back(block);
     if (std::ssize(within) < kFewest) return std::nullopt;
-    result = measure(blocks, std::move(within));
+    result = measure(blocks, within);
     if (!(sigma > 0)) return result;
-    double left = 0;
+    left = 0;
     for (const Index block : result.smooth)
       for (const double mean : blocks.means.row(block))
         left += clipped_variance(limits.at_black ? std::min((mean - limits.black) / sigma, kFar) : kFar,
                                  limits.at_white ? std::min((limits.white - mean) / sigma, kFar) : kFar);
-    result.variance /= left / static_cast<double>(blocks.channels * std::ssize(result.smooth));
+    left /= static_cast<double>(blocks.channels * std::ssize(result.smooth));
+    result.variance /= left;
     if (std::abs(result.variance - variance) <= 1e-4 * variance) break;
     variance = result.variance;
   }
+  join_floor(blocks, within, left, result);
   return result;
 }
 
@@ -265,7 +222,7 @@ std::optional<Measured> measure_within(const Blocks& blocks, const std::vector<I
 NoiseLevel measure_noise(const Picture& picture) {
   if (std::min(picture.height(), picture.width()) < kSmallestBlock)
     return {0, 1, true, "the picture has fewer than " + std::to_string(kSmallestBlock) + " pixels in a direction"};
-  const Blocks blocks = blocks_of(picture);
+  const CosineBlocks blocks = cosine_blocks(picture);
   std::vector<Index> finite;  // infinite energies, and what is not a number, have no place in an order
   for (Index block = 0; block < blocks.count(); ++block)
     if (std::isfinite(blocks.coarse[block] + blocks.fine.row(block).sum())) finite.push_back(block);
@@ -276,6 +233,8 @@ NoiseLevel measure_noise(const Picture& picture) {
     const auto within = measure_within(blocks, finite, limits, measured.variance);
     clipped = !within;
     if (within) measured = *within;
+  } else {
+    join_floor(blocks, finite, 1, measured);
   }
   NoiseLevel level{std::sqrt(measured.variance), measured.error, false, {}};
   double most = 0;
