@@ -392,7 +392,7 @@ Rows make_table() {
       row("quality", "", kInpaint, kPictures, "sets patch and rounds, where left out", inpaint, filling, &F::quality),
       row("patch", "P", kInpaint, kPictures, "groups are of patches of P x P pixels, and of sizes around it", inpaint,
           filling, &F::patch)
-          .left_out("7; 5 in colour"),
+          .left_out("7, or 9 where less than a quarter is observed; 5 in colour"),
       row("groups", "N", kInpaint, kPictures,
           "rounds in which patches that look alike fill each other's gaps; 0: a smooth first guess only", inpaint,
           filling, &F::groups)

