@@ -67,7 +67,7 @@ def table(program: str, folder: Path, seconds: float) -> Curves:
 
 
 def mixture(program: str, data: Path, folder: Path) -> Curves:
-    """Median seconds and mean index over mixings. Of separate the first start alone, which for learning is FastICA's."""
+    """Least seconds and mean index over mixings. Of separate the first start alone, which for learning is FastICA's."""
     sums: dict[str, list[Any]] = {}
     file = data / "icalab/Sergio7.mat"
     sources = loadmat(file)["source"][:, :1000].astype(float)
@@ -92,7 +92,7 @@ def mixture(program: str, data: Path, folder: Path) -> Curves:
         for method, points in found.items():
             sums.setdefault(method, []).append(points)
     return {
-        method: [(float(np.median([point[0] for point in step])), float(np.mean([point[1] for point in step]))) for step in zip(*runs)]
+        method: [(min(point[0] for point in step), float(np.mean([point[1] for point in step]))) for step in zip(*runs)]
         for method, runs in sums.items()
     }
 
@@ -114,7 +114,8 @@ def draw(tasks: dict[str, tuple[str, Curves]], target: Path) -> None:
         if quality.startswith("Amari"):
             panel.set_ylim(bottom=0)
         else:
-            panel.set_ylim(bottom=max(y for curve in curves.values() for _, y in curve) - 4)
+            best = max(y for curve in curves.values() for _, y in curve)
+            panel.set_ylim(bottom=max(best - 4, min(y for curve in curves.values() for _, y in curve) - 0.1))
     figure.legend([lines[m] for m in METHODS if m in lines], [m for m in METHODS if m in lines], loc="lower center", ncols=9, frameon=False,
                   handlelength=1.6, columnspacing=1.2)  # fmt: skip
     figure.tight_layout(rect=(0, 0.07, 1, 1))
