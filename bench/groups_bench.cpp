@@ -152,7 +152,9 @@ void whole(const Picture& clean, const Picture& noisy, double sigma, const std::
 }  // namespace
 }  // namespace gsc
 
-int main(int count, char** words) {
+namespace {
+
+int run(int count, char** words) {
   using namespace gsc;
   std::string picture, qualities = "fast,standard,best", only;
   double sigma = 25;
@@ -192,4 +194,12 @@ int main(int count, char** words) {
     kernels(noisy, sigma, device);
   }
   if (with_whole) whole(clean, noisy, sigma, qualities, only);
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) try { return run(count, words); } catch (const gsc::Error& error) {
+  fmt::print(stderr, "gsc_bench_groups: {}\n", error.what());
+  return 1;
 }
