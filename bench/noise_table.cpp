@@ -4,7 +4,8 @@
 //
 //   gsc_bench_noise [clip] PICTURE...
 //   gsc_bench_noise rates PICTURE...    errors of the floor of all spectra alone (tasks/spectrum_floor.h) for several
-//                                       slowest decays of texture, root mean squares over levels and seeds
+//                                       decays of texture that are taken for usual, root mean squares over levels
+//                                       and seeds
 
 #include <fmt/format.h>
 #include <gsc/denoise.h>
@@ -93,7 +94,8 @@ void print_left_out(const std::vector<std::string>& names, const std::vector<std
 }
 
 void print_rates(const std::vector<std::string>& pictures) {
-  fmt::print("Errors of the floor in %, root mean square over levels from 10 up and seeds\n\n{:<22}", "slowest decay");
+  fmt::print("Errors of the floor in %, root mean square over levels from 10 up and seeds\n\n{:<22}",
+             "usual slowest decay");
   for (const double rate : kRates) fmt::print(" {:>7.2f}", rate);
   fmt::print("\n");
   std::vector<std::string> names;

@@ -10,13 +10,18 @@
 namespace gsc {
 namespace {
 
-constexpr Index kClasses = 10, kSpectra = 3;
+constexpr Index kClasses = 10, kDecays = 4;
 constexpr int kIterations = 40, kIterationsMore = 10;  ///< of EM; where only the rates have changed
 constexpr int kSteps = 30, kFirstSteps = 300;          ///< multiplicative ones, for each of EM
 constexpr double kTolerance = 1e-5;                    ///< of the floor's variance
 constexpr double kLeast = 1e-12;                       ///< of the mean energy: a variance
 constexpr float kLeastExponent = -50;                  ///< so that no product is denormal, which is slow
-constexpr double kRateError = 0.1;       ///< of the slowest decay: pictures differ by so much (gsc_bench_noise rates)
+constexpr int kRateRounds = 5;
+constexpr double kSlowestOfMean = 0.75;  ///< the slowest decay, of that of the mean spectrum
+constexpr double kSpectrumError = 0.1;   ///< the mean spectrum is an exponential but for this
+constexpr double kUsualError = 0.3;      ///< pictures differ from what is usual by this factor
+constexpr double kMostChange = 2.5;      ///< and by this at most
+constexpr double kRateError = 0.2;       ///< of the slowest decay, once it is chosen
 constexpr double kMoreThanChance = 1.5;  ///< times the error by chance: blocks are not quite of one class or the other
 constexpr Index kBlocksAtOnce = 1024;
 
@@ -47,16 +52,20 @@ class Mixture {
     }
     means_ = means_.cwiseMax(kLeast * scale_);
     floor_ = means_.row(0).minCoeff();
-    strength_.resize(kClasses, kSpectra);
+    strength_.resize(kClasses, spectra_.rows());
     for (Index g = 0; g < kClasses; ++g)
-      strength_.row(g).setConstant(std::max(means_.row(g).mean() - floor_, 1e-3 * means_.row(g).mean()) / kSpectra);
+      strength_.row(g).setConstant(std::max(means_.row(g).mean() - floor_, 1e-3 * means_.row(g).mean()) /
+                                   static_cast<double>(spectra_.rows()));
     fit_spectra(kFirstSteps);
   }
 
-  /// Decaying spectra have a mean of one over the rings.
+  /// Spectra have a mean of one over the rings. Behind the decaying ones there is one for each of the coarser rings
+  /// alone: blurred texture falls off faster than any sum of exponentials, from there on.
   void set_rates(double slowest) {
-    spectra_.resize(kSpectra, degrees_.size());
-    for (Index l = 0; l < kSpectra; ++l) {
+    const Index alone = degrees_.size() / 4;
+    spectra_ = Matrix::Zero(kDecays + alone, degrees_.size());
+    for (Index l = 0; l < alone; ++l) spectra_(kDecays + l, l) = static_cast<double>(degrees_.size());
+    for (Index l = 0; l < kDecays; ++l) {
       for (Index r = 0; r < degrees_.size(); ++r)
         spectra_(l, r) = std::exp(-slowest * std::ldexp(1.0, static_cast<int>(l)) * static_cast<double>(r));
       spectra_.row(l) /= spectra_.row(l).mean();
@@ -73,6 +82,27 @@ class Mixture {
     return floor_;
   }
 
+  /// A share of how fast the mean energies above the floor decay over the finer half of the rings: the slope of their
+  /// logarithms by weighted least squares, tempered with what is usual, by the errors of both.
+  double slowest_decay(double independent, double usual) const {
+    const Index rings = degrees_.size(), first = (rings - 1) / 2;
+    double sum = 0, place = 0, level = 0, square = 0, product = 0;
+    for (Index r = first; r < rings; ++r) {
+      const double mean = scale_ * static_cast<double>(energies_.col(r).mean()) / degrees_[r];
+      const double error = mean * std::sqrt(2 / (independent * degrees_[r])), above = std::max(mean - floor_, error);
+      const double weight = 1 / (std::pow(error / above, 2) + kSpectrumError * kSpectrumError);
+      const double at = static_cast<double>(r), value = std::log(above);
+      sum += weight, place += weight * at, level += weight * value;
+      square += weight * at * at, product += weight * at * value;
+    }
+    const double spread = square - place * place / sum, slope = -(product - place * level / sum) / spread;
+    if (!(slope * slope * spread > 1)) return usual;  // not known from zero
+    const double known = slope * slope * spread, before = 1 / (kUsualError * kUsualError);
+    const double rate =
+        std::exp((known * std::log(kSlowestOfMean * slope) + before * std::log(usual)) / (known + before));
+    return std::clamp(rate, usual / kMostChange, usual * kMostChange);
+  }
+
   /// Of the floor's variance, by Fisher's information; spectra that are at zero tell nothing against it.
   double standard_error(double independent) const {
     const Matrix v = variances();
@@ -80,7 +110,7 @@ class Mixture {
     for (Index g = 0; g < kClasses; ++g) {
       const Vector w = independent * shares_[g] / 2 * degrees_.array() / v.row(g).transpose().array().square();
       std::vector<Index> active;
-      for (Index l = 0; l < kSpectra; ++l)
+      for (Index l = 0; l < spectra_.rows(); ++l)
         if (strength_(g, l) > 1e-3 * floor_) active.push_back(l);
       const Matrix phi = spectra_(active, Eigen::all);
       double own = w.sum();
@@ -156,25 +186,31 @@ class Mixture {
 
 }  // namespace
 
-SpectrumFloor spectrum_floor(const CosineBlocks& blocks, const std::vector<Index>& rows, double slowest_decay) {
+SpectrumFloor spectrum_floor(const CosineBlocks& blocks, const std::vector<Index>& rows, double usual_decay) {
   const Index n = blocks.size;
   Vector degrees = Vector::Zero(blocks.rings.cols());
   for (Index u = 0; u < n; ++u)
     for (Index v = std::max<Index>(2 - u, 0); v < n; ++v) degrees[u + v - 2] += static_cast<double>(blocks.channels);
-  const double slowest = slowest_decay * static_cast<double>(kLargestBlock) / static_cast<double>(n);
+  const double usual = usual_decay * static_cast<double>(kLargestBlock) / static_cast<double>(n);
   const Index apart = blocks.stride * blocks.sparse;
   const double independent =
       static_cast<double>(rows.size()) * std::min(1.0, static_cast<double>(apart * apart) / static_cast<double>(n * n));
 
   const Matrix energies = blocks.rings(rows, Eigen::all);
   Mixture mixture(energies, degrees);
-  mixture.start(slowest);
+  mixture.start(usual);
+  double rate = usual;
+  for (int round = 0; round < kRateRounds; ++round) {
+    mixture.learn(kIterationsMore);
+    rate = std::sqrt(rate * mixture.slowest_decay(independent, usual));
+    mixture.set_rates(rate);
+  }
   SpectrumFloor result{mixture.learn(kIterations), 0};
   const double by_chance = kMoreThanChance * mixture.standard_error(independent);
   std::array<double, 2> other{};
   for (std::size_t i = 0; i < 2; ++i) {
     Mixture changed = mixture;
-    changed.set_rates(slowest * (i == 0 ? 1 - kRateError : 1 + kRateError));
+    changed.set_rates(rate * (i == 0 ? 1 - kRateError : 1 + kRateError));
     other[i] = changed.learn(kIterationsMore);
   }
   result.error = std::hypot(by_chance, (other[1] - other[0]) / 2) / (2 * result.variance);
