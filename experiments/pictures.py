@@ -16,7 +16,7 @@ from selenium.webdriver.chrome.service import Service
 WIDTH = 960
 # What of a page is shown; left out: its charts. From the first to the last of these.
 SHOWN = {"posteriors": "h2:has(+ .figures), .figures", "house": ".figures, .charts, .basis"}
-NOT_DRAWN = {"selection", "table1"}  # tables only
+NOT_DRAWN = {"inpainting", "selection", "table1"}  # tables only
 COLOURFUL = {"posteriors"}  # a few coloured pixels among many greys
 TALLEST = 1280
 

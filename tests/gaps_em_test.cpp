@@ -222,5 +222,39 @@ TEST(GapLearning, StartsBatchesTeamsAndResuming) {
     }
 }
 
+/// Sums over what is missing are made where something is missing, and ranks that miss nothing add to those that do.
+TEST(GapLearning, OnlyOneRankOrBatchHasGaps) {
+  ModelKnobs knobs;
+  knobs.dimensions = 8;
+  knobs.latents = 12;
+  knobs.pi_low = knobs.pi_high = 0.2;
+  Matrix values = random_data(random_model(knobs, 161), 900, 162);
+  InferenceOptions inference = truncated(6, 3, Selection::conditional);
+  inference.missing = Missing::nan;
+  EXPECT_EQ(e_step(random_model(knobs, 161), MatrixData(values), inference).missing_ZZ.size(), 0);
+  values.bottomRows(100) = holes(values.bottomRows(100), 0.5, 163);
+  const MatrixData data(values);
+  for (const Index memory : {1024, 0}) {
+    SCOPED_TRACE(::testing::Message() << "gap_memory " << memory);
+    FitOptions options = options_like(knobs, 8);
+    options.inference = inference;
+    options.inference.gap_memory = memory;
+    const double alone = fit(data, options).last().free_energy;
+    run_ranks(3, 0, [&](Team& team) {
+      FitOptions shared = options;
+      shared.sharing.team = &team;
+      EXPECT_NEAR(fit(data, shared).last().free_energy, alone, 1e-6 * std::abs(alone));
+    });
+    options.batch = 60;
+    options.polish = 0;
+    const FitResult batches = fit(data, options);
+    EXPECT_GT(batches.last().free_energy, batches.state.history.front().free_energy);
+    options.iterations = 4;
+    FitResult part = fit(data, options);
+    options.iterations = 8;
+    EXPECT_TRUE(resume(data, options, part.state).model() == fit(data, options).model()) << "the same bits";
+  }
+}
+
 }  // namespace
 }  // namespace gsc::test

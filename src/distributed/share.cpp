@@ -7,6 +7,7 @@
 #include "distributed/clustering.h"
 #include "distributed/packing.h"
 #include "distributed/together.h"
+#include "inference/missing_sums.h"
 #include "inference/statistics_fields.h"
 
 namespace gsc {
@@ -103,9 +104,19 @@ Statistics Share::total(const std::function<Statistics()>& own) {
   return statistics;
 }
 
+/// A rank whose rows lack nothing has no products of what is missing; those of others are added to zeros.
+void Share::agree_on_products(Statistics& statistics) {
+  if (statistics.missing.size() == 0) return;
+  double ranks[] = {statistics.missing_ZZ.size() > 0 ? 1.0 : 0.0, statistics.missing_WZ.size() > 0 ? 1.0 : 0.0};
+  team().sum(ranks, 2);
+  if (ranks[0] > 0) add_missing_products(statistics, MissingProducts::by_rows);
+  if (ranks[1] > 0) add_missing_products(statistics, MissingProducts::with_basis);
+}
+
 void Share::add_up(Statistics& statistics) {
   if (team().alone()) return;
   const Stopwatch watch(report_.seconds_summing);
+  agree_on_products(statistics);
   std::vector<double> numbers;
   for_each_number(statistics, [&](const auto& value) { numbers.push_back(static_cast<double>(value)); });
   team().sum(numbers.data(), static_cast<Index>(numbers.size()));

@@ -66,6 +66,7 @@ class Share {
   void regroup();
   void group();
   bool merge_clusters();
+  void agree_on_products(Statistics& statistics);
   void add_up(Statistics& statistics);
 
   const Data& data_;

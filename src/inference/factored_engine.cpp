@@ -128,6 +128,7 @@ Statistics FactoredEngine::gather(const Model& model, const FactoredModel& facto
     InferenceOptions options = options_;
     options.mean_products = false;
     add_optional_shapes(total, model, options);
+    add_missing_products(total, options);
   }
   if (data.rows() == 0) return total;
   const BlockPlan plan = plan_blocks(factored, 0, data.rows(), options_.threads);

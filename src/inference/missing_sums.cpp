@@ -25,10 +25,20 @@ void add_optional_shapes(Statistics& statistics, const Model& model, const Infer
   if (options.missing != Missing::nan) return;
   statistics.missing = Vector::Zero(D);
   statistics.missing_m = Matrix::Zero(D, H);
-  if (has_row_products(D, H, options))
+}
+
+void add_missing_products(Statistics& statistics, MissingProducts kind) {
+  const Index D = statistics.missing_m.rows(), H = statistics.missing_m.cols();
+  if (kind == MissingProducts::by_rows && statistics.missing_ZZ.size() == 0)
     statistics.missing_ZZ = Matrix::Zero(H * (H + 1) / 2, D);
-  else
+  if (kind == MissingProducts::with_basis && statistics.missing_WZ.size() == 0)
     statistics.missing_WZ = Matrix::Zero(D, H);
+}
+
+void add_missing_products(Statistics& statistics, const InferenceOptions& options) {
+  if (options.missing != Missing::nan) return;
+  const bool by_rows = has_row_products(statistics.missing_m.rows(), statistics.missing_m.cols(), options);
+  add_missing_products(statistics, by_rows ? MissingProducts::by_rows : MissingProducts::with_basis);
 }
 
 MissingSums::MissingSums(const Model& model, const PreparedModel& prepared, const InferenceOptions& options,
@@ -111,6 +121,7 @@ void MissingSums::add_up(int threads) {
 void MissingSums::add_to(Statistics& statistics, double empty) const {
   const bool any = std::any_of(threads_.begin(), threads_.end(), [](const Thread& t) { return t.counts.size() > 0; });
   if (!any && empty == 0) return;
+  add_missing_products(statistics, row_products_ ? MissingProducts::by_rows : MissingProducts::with_basis);
   const Index H = prepared_.latents;
   const Vector& t = prepared_.scale;
   const Matrix prior = empty > 0 ? Matrix(empty * prior_products(model_)) : Matrix::Zero(H, H);

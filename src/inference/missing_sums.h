@@ -25,8 +25,16 @@ Index row_products_megabytes(Index dimensions, Index latents);
 /// Whether missing_ZZ fits into options.gap_memory.
 bool has_row_products(Index dimensions, Index latents, const InferenceOptions& options);
 
-/// Gives `statistics` zeros in the shapes that the options ask for beyond those of the model.
+/// Gives `statistics` zeros in the shapes that the options ask for beyond those of the model, but for the products,
+/// which are large: statistics of data points that lack nothing have none.
 void add_optional_shapes(Statistics& statistics, const Model& model, const InferenceOptions& options);
+
+/// missing_ZZ; missing_WZ.
+enum class MissingProducts { by_rows, with_basis };
+
+/// Zeros for the products, unless they are there; the second as the options say.
+void add_missing_products(Statistics& statistics, MissingProducts kind);
+void add_missing_products(Statistics& statistics, const InferenceOptions& options);
 
 class MissingSums {
  public:

@@ -51,7 +51,9 @@ std::span<const Index> Stepwise::batch_rows(Index batch) const {
 Statistics Stepwise::batch_sums(const Model& model, Index batch, const StopRequest& stop) {
   return share_.total([&] {
     if (stop && stop()) throw Interrupted("interrupted");
-    return engine_.e_step(model, {.rows = batch_rows(batch), .stop = stop});
+    Statistics sums = engine_.e_step(model, {.rows = batch_rows(batch), .stop = stop});
+    add_missing_products(sums, options_.inference);  // those of another batch are added to them
+    return sums;
   });
 }
 
@@ -159,6 +161,7 @@ void Stepwise::load(const MethodState& state, const Model& model) {
   InferenceOptions inference = options_.inference;
   inference.mean_products = options_.noise_update == Update::paper;
   add_optional_shapes(running, model, inference);
+  add_missing_products(running, inference);
   Index count = 0;
   for_each_number(running, [&](auto&) { ++count; });
   if (count != numbers.size())
