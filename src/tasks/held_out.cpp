@@ -15,8 +15,8 @@ constexpr std::size_t kEnough = 1500, kMost = 4000, kFewest = 40;
 /// Of the errors of the values set aside, and what of them two deviations must hold.
 constexpr double kCovered = 0.95;
 /// Half sides of windows, and how far from their edges values are for judging.
-constexpr Index kLeastReach = 8, kMostReach = 32, kWindowEdge = 4;
-/// Of holes deeper than the smallest window: so many times the values, on so many-th of the picture at most.
+constexpr Index kLeastReach = 5, kUsualReach = 8, kMostReach = 32, kWindowEdge = 4;
+/// Of holes deeper than the usual window: so many times the values, on so many-th of the picture at most.
 constexpr std::size_t kMoreOfDeepHoles = 3;
 constexpr Index kMostCovered = 4;
 
@@ -65,7 +65,7 @@ std::vector<Place> damaged_places(const Picture& damaged, Index reach) {
 void set_holes_aside(Picture& damaged, Index reach, const std::vector<Place>& holes, std::vector<Place> centres,
                      std::size_t wanted, Random& random, HeldOutSet& set) {
   const Picture mask = damaged;
-  const Index side = 2 * reach + 1, centre = reach - kWindowEdge;
+  const Index side = 2 * reach + 1, centre = reach - std::min(kWindowEdge, reach / 2);
   Index room = damaged.height() * damaged.width() / kMostCovered;
   Table<std::uint8_t> taken = Table<std::uint8_t>::Zero(damaged.height(), damaged.width());
   std::shuffle(centres.begin(), centres.end(), random);
@@ -73,7 +73,7 @@ void set_holes_aside(Picture& damaged, Index reach, const std::vector<Place>& ho
     if (set.values.size() >= wanted || (room < 0 && !set.values.empty())) return;
     if (taken.block(to.row - reach, to.col - reach, side, side).any()) continue;
     taken.block(to.row - reach, to.col - reach, side, side).setOnes();
-    if (reach > kLeastReach) room -= side * side;
+    if (reach > kUsualReach) room -= side * side;
     const Place& from = holes[std::uniform_int_distribution<std::size_t>(0, holes.size() - 1)(random)];
     for (std::size_t k = 0; k < damaged.channels.size(); ++k)
       for (Index r = -reach; r <= reach; ++r)
@@ -93,19 +93,20 @@ void set_holes_aside(Picture& damaged, Index reach, const std::vector<Place>& ho
 bool set_holes_aside(Picture& damaged, std::size_t wanted, Random& random, HeldOutSet& set) {
   const auto pixels = static_cast<double>(damaged.height() * damaged.width());
   const auto deepest = static_cast<Index>(depth_of_holes(damaged).maxCoeff());
-  Index reach = std::clamp(deepest * 3 / 2 + kWindowEdge, kLeastReach, kMostReach);
+  Index reach = std::clamp(deepest * 3 / 2 + kWindowEdge, kUsualReach, kMostReach);
   while (true) {
     const std::vector<Place> holes = damaged_places(damaged, reach);
     std::vector<Place> centres = whole_windows(damaged, reach);
     // Whole windows in a tenth of the picture: the rest is holes in it.
     if (!holes.empty() && 10 * static_cast<double>(centres.size()) > pixels) {
       // Values of a deep hole err together.
-      if (reach > kLeastReach) wanted *= kMoreOfDeepHoles;
+      if (reach > kUsualReach) wanted *= kMoreOfDeepHoles;
       set_holes_aside(damaged, reach, holes, std::move(centres), wanted, random, set);
       return true;
     }
     if (reach == kLeastReach) return false;
-    reach = std::max(kLeastReach, reach * 3 / 4);
+    // Between lines of text there are small windows only.
+    reach = std::max(reach > kUsualReach ? kUsualReach : kLeastReach, reach * 3 / 4);
   }
 }
 

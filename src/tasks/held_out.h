@@ -5,7 +5,7 @@
 // What is set aside must be as hard to predict as what is missing. Where values are missing at random, any observed one
 // is. Where there are holes in a picture that is whole otherwise, single values would be far too easy: then windows of
 // the mask around missing pixels are laid over whole parts of the picture, and what lies below the holes is set aside.
-// The deepest hole fits into a window, up to 65 x 65 pixels.
+// The deepest hole fits into a window, up to 65 x 65 pixels; between lines of text windows are small.
 
 #include <gsc/inpaint.h>
 
