@@ -196,6 +196,59 @@ TEST_F(DenoiseProgram, BadInput) {
   }
 }
 
+TEST_F(DenoiseProgram, PixelsThatAreNoNumbersAreNamed) {
+  for (const auto& [value, says] : std::vector<std::pair<double, std::string>>{
+           {std::nan(""), "bad.tif: the pixel in row 3, column 7 (from 0) is NaN"},
+           {INFINITY, "bad.tif: the pixel in row 3, column 7 (from 0) is infinite"},
+           {1e30,
+            "bad.tif: the pixel in row 3, column 7 (from 0) is 1e+30, and denoising needs values of at most 1e15"}}) {
+    Picture picture;
+    picture.depth = PixelDepth::real32;
+    picture.channels.push_back(Matrix::Random(40, 40));
+    write_picture(file("bad.tif"), picture);
+    std::string bytes = read_file(file("bad.tif"));
+    const auto pixel = static_cast<float>(value);
+    const auto good = static_cast<float>(picture.channels[0](3, 7));
+    const std::string from(reinterpret_cast<const char*>(&good), 4), to(reinterpret_cast<const char*>(&pixel), 4);
+    const std::size_t at = bytes.find(from);
+    ASSERT_NE(at, std::string::npos) << "real numbers are written unpacked";
+    bytes.replace(at, 4, to);
+    write_file(file("bad.tif"), bytes);
+    const ProgramResult result = run(with_quick({"bad.tif", "-o", "out.tif"}));
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
+    EXPECT_FALSE(std::filesystem::exists(file("out.tif")));
+  }
+}
+
+TEST_F(DenoiseProgram, TinyPicturesAndThoseOfTwoValues) {
+  struct Case {
+    Index height, width;
+    int code;
+  };
+  for (const auto [height, width, code] : {Case{1, 1, 1}, {3, 8, 1}, {4, 4, 0}, {5, 5, 0}, {4, 90, 0}}) {
+    Picture picture;
+    picture.channels.push_back(Matrix::NullaryExpr(
+        height, width, [](Index y, Index x) { return static_cast<double>((37 * y + 11 * x * x * (y + 1)) % 200); }));
+    write_picture(file("tiny.png"), picture);
+    const ProgramResult result = run({"tiny.png", "-o", "out.png"});
+    EXPECT_EQ(result.code, code) << height << " x " << width << ": " << result.err;
+    if (code != 0)
+      EXPECT_NE(result.err.find("denoising needs at least 4"), std::string::npos) << result.err;
+    else
+      EXPECT_EQ(read_picture(file("out.png")).width(), width);
+  }
+  // One bit a pixel: what is drawn is no noise, and stays.
+  std::string bits = "P2 64 48 1\n";
+  for (int y = 0; y < 48; ++y)
+    for (int x = 0; x < 64; ++x) bits += (x / 9 + y / 7) % 2 == 0 ? "0 " : "1 ";
+  write_file(file("bits.pgm"), bits);
+  const ProgramResult result = run(with_quick({"bits.pgm", "-o", "out.png"}));
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Matrix before = read_picture(file("bits.pgm")).channels[0], after = read_picture(file("out.png")).channels[0];
+  EXPECT_LT((after - before).norm() / std::sqrt(static_cast<double>(before.size())), 3);
+}
+
 TEST_F(DenoiseProgram, SeveralPicturesIntoAFolder) {
   draw("a.png");
   draw("b.png", PixelDepth::bits16);

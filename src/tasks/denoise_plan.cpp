@@ -108,11 +108,25 @@ std::string size_text(const Picture& picture) {
   return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
 }
 
+/// Squared differences of patches are sums of floats.
+constexpr double kLargestPixel = 1e15;
+
+void check_values(const Picture& noisy) {
+  for (const Matrix& channel : noisy.channels)
+    for (Index row = 0; row < channel.rows(); ++row)
+      for (Index col = 0; col < channel.cols(); ++col)
+        if (!(std::abs(channel(row, col)) <= kLargestPixel))
+          throw Error("the pixel in row " + std::to_string(row) + ", column " + std::to_string(col) + " (from 0) is " +
+                      number_text(channel(row, col), 3) +
+                      ", and denoising needs values of at most 1e15; replace such values, or scale the picture");
+}
+
 /// Throws unless there is something to learn from.
 void check(const Picture& noisy) {
   if (std::min(noisy.height(), noisy.width()) < 2 * kSmallestPatch)
     throw Error("the picture has " + size_text(noisy) + " pixels; denoising needs at least " +
                 std::to_string(2 * kSmallestPatch) + " in each direction");
+  check_values(noisy);
   const bool flat = std::all_of(noisy.channels.begin(), noisy.channels.end(),
                                 [](const Matrix& channel) { return channel.maxCoeff() == channel.minCoeff(); });
   if (flat)

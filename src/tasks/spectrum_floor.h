@@ -30,7 +30,7 @@ struct SpectrumFloor {
 };
 
 /// The least of lambda_l as it usually is, in blocks of 8 x 8; the others are two, four and eight times as much.
-inline constexpr double kSlowestDecay = 0.3;
+inline constexpr double kSlowestDecay = 0.28;
 
 /// Of the blocks in so many of the rows of `rings`, whose energies are finite, and not all of them zero.
 SpectrumFloor spectrum_floor(const CosineBlocks& blocks, const std::vector<Index>& rows,
