@@ -101,7 +101,8 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
 Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
 
 /// From the smooth parts of the picture, no model needed; what grain the picture has of its own counts as noise.
-NoiseLevel measure_noise(const Picture& picture);
+/// The result does not depend on threads.
+NoiseLevel measure_noise(const Picture& picture, int threads = 0);
 /// As the options tell it, else measured.
 NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);
 /// measure_noise().std

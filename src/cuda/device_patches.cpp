@@ -23,8 +23,10 @@ GroupPass::Shape shape_of(const GroupShape& shape) {
 float largest_value(const PlanesView& picture) {
   float largest = 0;
   for (const float* plane : picture.planes)
-    for (Index y = 0; y < picture.height; ++y)
-      for (Index x = 0; x < picture.width; ++x) largest = std::max(largest, std::abs(plane[y * picture.stride + x]));
+    for (Index y = 0; y < picture.height; ++y) {
+      const Eigen::Map<const Eigen::ArrayXf> row(plane + y * picture.stride, picture.width);
+      largest = std::max(largest, row.abs().maxCoeff<Eigen::PropagateNumbers>());  // in vectors
+    }
   return largest;
 }
 

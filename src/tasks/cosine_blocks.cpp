@@ -2,10 +2,15 @@
 
 #include <numbers>
 
+#include "tasks/parallel_rows.h"
+
 namespace gsc {
 namespace {
 
 constexpr Index kMostBlocks = Index{1} << 18;  ///< of larger pictures a part is looked at: 50 MB, 2 s in colour
+/// Products with so many columns are too small for Eigen to wake threads of its own, which wait for each other longer
+/// than they work, and are as many as there are cores whatever the caller asks for.
+constexpr Index kPiece = 768;
 constexpr Index kMostRinged = Index{1} << 15;  ///< of these, told by rings
 
 /// Row u: sqrt(2 / n) cos(pi (i + 1/2) u / n), and sqrt(1 / n) for u = 0.
@@ -24,7 +29,11 @@ void add_row_of_blocks(const Matrix& strip, const Matrix& basis, Index first, In
                        CosineBlocks& blocks) {
   const Index n = blocks.size;
   const double share = 1 / static_cast<double>(blocks.channels);
-  const Matrix down = basis * strip;
+  Matrix down(n, strip.cols());
+  for (Index x = 0; x < strip.cols(); x += kPiece) {
+    const Index count = std::min(kPiece, strip.cols() - x);
+    down.middleCols(x, count).noalias() = basis * strip.middleCols(x, count);
+  }
   const auto first_ringed = std::lower_bound(blocks.ringed.begin(), blocks.ringed.end(), first);
   const Index ringed = first_ringed - blocks.ringed.begin();
   const bool has_rings = first_ringed != blocks.ringed.end() && *first_ringed == first;
@@ -32,7 +41,10 @@ void add_row_of_blocks(const Matrix& strip, const Matrix& basis, Index first, In
   Index fine = 0;
   for (Index u = 0; u < n; ++u) {
     for (Index k = 0; k < columns; ++k) windows.row(k) = down.row(u).segment(k * blocks.stride, n);
-    coefficients.noalias() = windows * basis.transpose();
+    for (Index k = 0; k < columns; k += kPiece) {
+      const Index count = std::min(kPiece, columns - k);
+      coefficients.middleRows(k, count).noalias() = windows.middleRows(k, count) * basis.transpose();
+    }
     if (u == 0) blocks.means.col(channel).segment(first, columns) = coefficients.col(0) / static_cast<double>(n);
     const Index coarse = std::max<Index>(2 - u, 0), above = n + 1 - u;  // v of the first coarse and fine one
     for (Index k = 0; k < columns; ++k) {
@@ -49,7 +61,7 @@ void add_row_of_blocks(const Matrix& strip, const Matrix& basis, Index first, In
 
 }  // namespace
 
-CosineBlocks cosine_blocks(const Picture& picture) {
+CosineBlocks cosine_blocks(const Picture& picture, int threads) {
   const Index n = std::clamp(std::min(picture.height(), picture.width()) / 2, kSmallestBlock, kLargestBlock);
   const Index down = picture.height() - n + 1, across = picture.width() - n + 1;
   Index stride = 1;
@@ -72,10 +84,11 @@ CosineBlocks cosine_blocks(const Picture& picture) {
     for (Index k = 0; k < columns; k += blocks.sparse) blocks.ringed.push_back(i * columns + k);
   blocks.rings = Matrix::Zero(std::ssize(blocks.ringed), 2 * n - 3);
   const Matrix basis = cosine_basis(n);
-  for (Index c = 0; c < channels; ++c)
-    for (Index i = 0; i < rows; ++i)
+  parallel_rows(rows, columns * n * n, threads, [&](Index i) {
+    for (Index c = 0; c < channels; ++c)
       add_row_of_blocks(picture.channels[static_cast<std::size_t>(c)].middleRows(i * stride, n), basis, i * columns,
                         columns, c, blocks);
+  });
   return blocks;
 }
 

@@ -32,6 +32,6 @@ struct CosineBlocks {
 };
 
 /// Of a picture with at least kSmallestBlock pixels in each direction.
-CosineBlocks cosine_blocks(const Picture& picture);
+CosineBlocks cosine_blocks(const Picture& picture, int threads = 1);
 
 }  // namespace gsc

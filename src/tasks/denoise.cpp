@@ -63,12 +63,21 @@ class LearningProgress final : public Observer {
   bool stop_ = false;
 };
 
+/// All patches, or of a large picture so many that lie on a grid: what starts need to know of them is not much.
+PatchPositions summarized_positions(const Picture& picture, Index patch) {
+  constexpr Index kEnough = Index{1} << 18;
+  Index stride = 1;
+  const auto positions = [&] { return grid_positions(picture.height(), picture.width(), patch, stride); };
+  while (stride < patch && positions().size() > kEnough) ++stride;
+  return positions();
+}
+
 /// Columns of W are patches of a smoothed copy of the picture: near the data as with Init::data, but without its noise,
 /// which a strong start would learn by heart.
 Model start_from_smoothed(const Picture& noisy, const ModelPlan& plan, double noise, Random& random) {
-  const Picture smooth = smoothed(noisy, plan.smoothing);
+  const Picture smooth = smoothed(noisy, plan.smoothing, plan.fit.inference.threads);
   const PatchData patches(smooth, grid_positions(noisy.height(), noisy.width(), plan.patch, 1), plan.remove_mean());
-  const PatchData noisy_patches(noisy, patches.positions(), plan.remove_mean());
+  const PatchData noisy_patches(noisy, summarized_positions(noisy, plan.patch), plan.remove_mean());
   const DataSummary summary = summarize(noisy_patches);
   Model model = initial_model(patches, summary, plan.fit.latents, plan.fit.noise, plan.fit.slab, Init::data, random);
   // The data covariance is far too much noise where the picture is stronger than its noise; this saves iterations. A
@@ -152,6 +161,7 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
 
 Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer) {
   const NumericScope scope;
+  const int threads = plan.groups.threads;
   Denoised result;
   result.noise = plan.noise;
   result.nonlocal_rounds = plan.models.front().nonlocal_rounds;
@@ -173,15 +183,15 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
       result.picture = std::move(part.picture);
       result.std = std::move(part.std);
     } else {
-      average_in(result.picture, part.picture, work.now.model);
-      average_in(result.std, part.std, work.now.model);
+      average_in(result.picture, part.picture, work.now.model, threads);
+      average_in(result.std, part.std, work.now.model, threads);
     }
     work.now.best = &result.picture;
     learned.fit.state.method.columns.clear();  // as large as the data
     result.learned.push_back(std::move(learned));
   }
   const bool has_std = !result.std.channels.empty();
-  if (has_std) scale_to_residual(noisy, plan.noise, result.picture, result.std);
+  if (has_std) scale_to_residual(noisy, plan.noise, result.picture, result.std, threads);
   const auto start = Clock::now();
   Picture disagreement;
   const auto begin_round = [&] {
@@ -202,7 +212,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     add_coarse(denoise_as_planned(halved(noisy), half, watch).picture, plan.coarse_share, result.picture);
   }
   if (has_std && plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
-    combine_deviations(plan.group_noise, disagreement, result.std);
+    combine_deviations(plan.group_noise, disagreement, result.std, threads);
   result.seconds_grouping = seconds_since(start);
   result.picture.alpha = noisy.alpha;
   result.picture.metadata = noisy.metadata;

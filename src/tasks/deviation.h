@@ -19,12 +19,13 @@ namespace gsc {
 /// the truth: E|x - x^|^2 = E|y - x^|^2 - N v + 2 v div x^, and for a posterior mean v div x^ is the sum of the
 /// posterior variances. Models that miss texture leave it in y - x^, where it counts. But v is known with an error
 /// only, which is allowed for, and deviations are not scaled down, nor more than doubled.
-void scale_to_residual(const Picture& noisy, const NoiseLevel& noise, const Picture& denoised, Picture& std);
+void scale_to_residual(const Picture& noisy, const NoiseLevel& noise, const Picture& denoised, Picture& std,
+                       int threads = 1);
 
 inline constexpr double kDeviationScale = 4;  ///< c
 
 /// The formula: std, of the models, becomes what it says. `noise` is sigma, `disagreement` as filter_groups() tells it;
 /// smoothed, and at least a millionth of the noise's variance, it is v_sizes.
-void combine_deviations(double noise, const Picture& disagreement, Picture& std);
+void combine_deviations(double noise, const Picture& disagreement, Picture& std, int threads = 1);
 
 }  // namespace gsc

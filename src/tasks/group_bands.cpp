@@ -15,16 +15,20 @@ Band band_of(const std::vector<Index>& rows, Index band, Index reach, Index patc
   return {begin, end, std::max<Index>(0, rows[begin] - reach), std::min(height, rows[end - 1] + reach + patch)};
 }
 
-Picture blank(const Picture& like) {
+Picture blank(const Picture& like, int threads) {
   Picture result;
-  result.channels.assign(like.channels.size(), Matrix::Zero(like.height(), like.width()));
+  for (std::size_t c = 0; c < like.channels.size(); ++c)
+    result.channels.push_back(zeros(like.height(), like.width(), threads));
   result.depth = like.depth;
   return result;
 }
 
-void average_in(const Matrix& value, double count, Matrix& mean, Matrix* variance) {
-  if (variance != nullptr) *variance = (*variance + (value - mean).cwiseAbs2() / count) * ((count - 1) / count);
-  mean += (value - mean) / count;
+void average_in(const Matrix& value, double count, Matrix& mean, Matrix* variance, int threads) {
+  parallel_rows(mean.rows(), mean.cols(), threads, [&](Index y) {
+    if (variance != nullptr)
+      variance->row(y) = (variance->row(y) + (value.row(y) - mean.row(y)).cwiseAbs2() / count) * ((count - 1) / count);
+    mean.row(y) += (value.row(y) - mean.row(y)) / count;
+  });
 }
 
 }  // namespace gsc

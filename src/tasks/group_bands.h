@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "math/numeric_scope.h"
+#include "tasks/parallel_rows.h"
 #include "tasks/planes.h"
 
 namespace gsc {
@@ -34,9 +35,10 @@ struct BandSums {
 
 /// What all bands have summed up.
 struct PictureSums {
-  PictureSums(Index planes, Index height, Index width, bool with_variances = false)
-      : sums(static_cast<std::size_t>(planes), Matrix::Zero(height, width)), weights(sums) {
-    if (with_variances) variances = sums;
+  PictureSums(Index planes, Index height, Index width, bool with_variances = false, int threads = 1) {
+    for (auto* matrices : {&sums, &weights, &variances})
+      if (with_variances || matrices != &variances)
+        for (Index p = 0; p < planes; ++p) matrices->push_back(zeros(height, width, threads));
   }
 
   void add(const BandSums& band) {
@@ -98,9 +100,9 @@ void add_bands(Index begin, Index end, int threads, const MakeScratch& make_scra
 }
 
 /// The same size and depth, all zero.
-Picture blank(const Picture& like);
+Picture blank(const Picture& like, int threads = 1);
 
 /// The count-th value of every pixel goes into the mean and, unless null, the variance of all so far (Welford 1962).
-void average_in(const Matrix& value, double count, Matrix& mean, Matrix* variance);
+void average_in(const Matrix& value, double count, Matrix& mean, Matrix* variance, int threads = 1);
 
 }  // namespace gsc

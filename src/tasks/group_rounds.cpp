@@ -1,10 +1,12 @@
 #include "tasks/group_rounds.h"
 
+#include "tasks/group_bands.h"
+
 namespace gsc {
 
-void average_in(Picture& mean, const Picture& value, int count) {
+void average_in(Picture& mean, const Picture& value, int count, int threads) {
   for (std::size_t c = 0; c < mean.channels.size(); ++c)
-    mean.channels[c] += (value.channels[c] - mean.channels[c]) / static_cast<double>(count);
+    average_in(value.channels[c], count, mean.channels[c], nullptr, threads);
 }
 
 void filter_in_rounds(const Picture& noisy, double noise, const GroupOptions& options, int rounds, Picture& result,
@@ -17,7 +19,7 @@ void filter_in_rounds(const Picture& noisy, double noise, const GroupOptions& op
     Picture filtered = filter_groups(noisy, averaged && round > 3 ? pilot : result, noise, options, go_on,
                                      round == rounds ? disagreement : nullptr);
     if (averaged) {
-      average_in(result, filtered, round - 1);
+      average_in(result, filtered, round - 1, options.threads);
       pilot = std::move(filtered);
     } else {
       result = std::move(filtered);

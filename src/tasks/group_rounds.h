@@ -9,7 +9,7 @@
 namespace gsc {
 
 /// mean += (value - mean) / count, for every pixel.
-void average_in(Picture& mean, const Picture& value, int count);
+void average_in(Picture& mean, const Picture& value, int count, int threads = 1);
 
 /// `result` is the pilot of the first round, and after each round the best picture so far. Calls begin_round() before
 /// each; go_on and disagreement, which is of the last round, as in filter_groups().

@@ -44,7 +44,7 @@ void check_dictionary(const DenoiseOptions& options) {
 }  // namespace
 
 NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options) {
-  if (!options.sigma) return measure_noise(picture);
+  if (!options.sigma) return measure_noise(picture, options.threads);
   NoiseLevel level;
   level.std = *options.sigma;
   level.told = true;

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "math/number_text.h"
+#include "math/numeric_scope.h"
 #include "tasks/cosine_blocks.h"
 #include "tasks/spectrum_floor.h"
 
@@ -219,10 +220,11 @@ std::optional<Measured> measure_within(const CosineBlocks& blocks, const std::ve
 
 }  // namespace
 
-NoiseLevel measure_noise(const Picture& picture) {
+NoiseLevel measure_noise(const Picture& picture, int threads) {
+  const NumericScope scope;
   if (std::min(picture.height(), picture.width()) < kSmallestBlock)
     return {0, 1, true, "the picture has fewer than " + std::to_string(kSmallestBlock) + " pixels in a direction"};
-  const CosineBlocks blocks = cosine_blocks(picture);
+  const CosineBlocks blocks = cosine_blocks(picture, threads);
   std::vector<Index> finite;  // infinite energies, and what is not a number, have no place in an order
   for (Index block = 0; block < blocks.count(); ++block)
     if (std::isfinite(blocks.coarse[block] + blocks.fine.row(block).sum())) finite.push_back(block);

@@ -1,12 +1,14 @@
 #include "tasks/patch_groups.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "distributed/together.h"
 #include "math/numeric_scope.h"
 #include "tasks/block_matching.h"
 #include "tasks/group_bands.h"
 #include "tasks/group_filter.h"
+#include "tasks/parallel_rows.h"
 
 namespace gsc {
 namespace {
@@ -104,21 +106,27 @@ std::vector<GroupShape> shapes_of(const GroupOptions& options, double noise, Ind
   return shapes;
 }
 
-void filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes, PatchDevice& device,
-                      const std::function<bool(double)>& go_on, Picture& result, Picture* disagreement) {
-  const Index plane = noisy.height() * noisy.width();
-  std::vector<float> mean(static_cast<std::size_t>(noisy.size() * plane));
-  std::vector<float> variance(disagreement != nullptr ? mean.size() : 0);
-  device.filter_groups(noisy.view(), pilot.view(), shapes, mean.data(),
-                       disagreement != nullptr ? variance.data() : nullptr, go_on);
-  const auto take = [&](const std::vector<float>& from, Picture& to) {
-    for (std::size_t c = 0; c < to.channels.size(); ++c)
-      to.channels[c] =
-          Eigen::Map<const Table<float>>(from.data() + static_cast<Index>(c) * plane, noisy.height(), noisy.width())
-              .cast<double>();
+void filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes,
+                      const GroupOptions& options, const std::function<bool(double)>& go_on, Picture& result,
+                      Picture* disagreement) {
+  const Index height = noisy.height(), width = noisy.width(), plane = height * width;
+  const auto numbers = static_cast<std::size_t>(noisy.size() * plane);
+  const auto mean = std::make_unique_for_overwrite<float[]>(numbers);
+  const auto variance = std::make_unique_for_overwrite<float[]>(disagreement != nullptr ? numbers : 0);
+  options.device->filter_groups(noisy.view(), pilot.view(), shapes, mean.get(),
+                                disagreement != nullptr ? variance.get() : nullptr, go_on);
+  const auto take = [&](const float* from, Picture& to) {
+    to.channels.resize(static_cast<std::size_t>(noisy.size()));
+    for (Matrix& channel : to.channels) {
+      channel.resize(height, width);
+      parallel_rows(height, width, options.threads, [&](Index y) {
+        channel.row(y) = Eigen::Map<const Eigen::RowVectorXf>(from + y * width, width).cast<double>();
+      });
+      from += plane;
+    }
   };
-  take(mean, result);
-  if (disagreement != nullptr) take(variance, *disagreement);
+  take(mean.get(), result);
+  if (disagreement != nullptr) take(variance.get(), *disagreement);
 }
 
 /// What a thread works with.
@@ -134,14 +142,19 @@ struct Scratch {
 Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, const GroupOptions& options,
                       const std::function<bool(double)>& go_on, Picture* disagreement) {
   const NumericScope scope;
-  const Planes noisy_planes(noisy), pilot_planes(pilot);
+  const Planes noisy_planes(noisy, Colours::turned, options.threads);
+  const Planes pilot_planes(pilot, Colours::turned, options.threads);
   const Index smaller_side = std::min(noisy.height(), noisy.width());
-  Picture result = blank(noisy);
-  if (disagreement != nullptr) *disagreement = blank(noisy);
+  Picture result;
+  result.depth = noisy.depth;
+  if (disagreement != nullptr) {
+    *disagreement = {};
+    disagreement->depth = noisy.depth;
+  }
   if (options.device != nullptr && options.team == nullptr) {
     const std::vector<GroupShape> shapes = shapes_of(options, noise, smaller_side, noisy_planes.size());
     if (options.device->has(shapes)) try {
-        filter_on_device(noisy_planes, pilot_planes, shapes, *options.device, go_on, result, disagreement);
+        filter_on_device(noisy_planes, pilot_planes, shapes, options, go_on, result, disagreement);
         return result;
       } catch (const Interrupted&) {
         throw;
@@ -149,12 +162,14 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
         if (!options.device_may_fail) throw;
       }
   }
+  result = blank(noisy, options.threads);
+  if (disagreement != nullptr) *disagreement = blank(noisy, options.threads);
   const auto sizes = static_cast<double>(options.sizes.size());
   double done = 0;
   for (GroupSize size : options.sizes) {
     size.patch = std::min(size.patch, smaller_side);
     const Grouping groups(noisy_planes, pilot_planes, noise, size, options);
-    PictureSums total(noisy_planes.size(), noisy.height(), noisy.width());
+    PictureSums total(noisy_planes.size(), noisy.height(), noisy.width(), false, options.threads);
     Index begin = 0, end = groups.bands();
     if (options.team != nullptr) {
       begin = groups.bands() * options.team->rank() / options.team->size();
@@ -177,12 +192,14 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
     } else {
       filter();
     }
-    for (std::size_t p = 0; p < total.sums.size(); ++p) total.sums[p].array() /= total.weights[p].array();
-    to_channels(total.sums);
+    for (std::size_t p = 0; p < total.sums.size(); ++p)
+      parallel_rows(noisy.height(), noisy.width(), options.threads,
+                    [&](Index y) { total.sums[p].row(y).array() /= total.weights[p].row(y).array(); });
+    to_channels(total.sums, options.threads);
     done += 1;
     for (std::size_t c = 0; c < total.sums.size(); ++c)
       average_in(total.sums[c], done, result.channels[c],
-                 disagreement != nullptr ? &disagreement->channels[c] : nullptr);
+                 disagreement != nullptr ? &disagreement->channels[c] : nullptr, options.threads);
   }
   return result;
 }

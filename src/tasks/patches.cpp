@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "tasks/parallel_rows.h"
+
 namespace gsc {
 namespace {
 
@@ -112,10 +114,11 @@ void add_means(Eigen::Ref<Matrix> patches, const Matrix& means) {
     for (Index d = 0; d < patches.cols(); d += means.cols()) patches.row(i).segment(d, means.cols()) += means.row(i);
 }
 
-PatchAverager::PatchAverager(PatchPositions positions, Index channels, bool with_variances)
-    : positions_(std::move(positions)), weights_(Matrix::Zero(positions_.height(), positions_.width())) {
-  sums_.assign(static_cast<std::size_t>(channels), weights_);
-  if (with_variances) variances_ = sums_;
+PatchAverager::PatchAverager(PatchPositions positions, Index channels, bool with_variances, int threads)
+    : positions_(std::move(positions)), weights_(zeros(positions_.height(), positions_.width(), threads)) {
+  for (auto* matrices : {&sums_, &variances_})
+    for (Index c = 0; c < channels && (with_variances || matrices == &sums_); ++c)
+      matrices->push_back(zeros(positions_.height(), positions_.width(), threads));
 }
 
 void PatchAverager::add(Index i, const double* values, double weight, const double* variances) {
@@ -165,19 +168,27 @@ void PatchAverager::add_up(Team& team) {
     for (Matrix& matrix : *matrices) team.sum(matrix.data(), matrix.size());
 }
 
-Picture PatchAverager::result(PixelDepth depth) const {
+Picture PatchAverager::result(PixelDepth depth, int threads) const {
   assert(weights_.minCoeff() > 0);
   Picture picture;
   picture.depth = depth;
-  for (const Matrix& sum : sums_) picture.channels.emplace_back(sum.cwiseQuotient(weights_));
+  for (const Matrix& sum : sums_) {
+    Matrix& channel = picture.channels.emplace_back(sum.rows(), sum.cols());
+    parallel_rows(sum.rows(), sum.cols(), threads,
+                  [&](Index y) { channel.row(y) = sum.row(y).cwiseQuotient(weights_.row(y)); });
+  }
   return picture;
 }
 
-Picture PatchAverager::std_result() const {
+Picture PatchAverager::std_result(int threads) const {
   assert(!variances_.empty() && weights_.minCoeff() > 0);
   Picture picture;
   picture.depth = PixelDepth::real32;
-  for (const Matrix& variance : variances_) picture.channels.emplace_back(variance.cwiseQuotient(weights_).cwiseSqrt());
+  for (const Matrix& variance : variances_) {
+    Matrix& channel = picture.channels.emplace_back(variance.rows(), variance.cols());
+    parallel_rows(variance.rows(), variance.cols(), threads,
+                  [&](Index y) { channel.row(y) = variance.row(y).cwiseQuotient(weights_.row(y)).cwiseSqrt(); });
+  }
   return picture;
 }
 

@@ -91,7 +91,7 @@ void add_means(Eigen::Ref<Matrix> patches, const Matrix& means);
 /// block several threads may help, each with some rows of the picture, so that no bit depends on them.
 class PatchAverager {
  public:
-  PatchAverager(PatchPositions positions, Index channels, bool with_variances);
+  PatchAverager(PatchPositions positions, Index channels, bool with_variances, int threads = 1);
 
   /// Patch i of the positions, its values in the order of PatchData; variances are ignored unless asked for above.
   void add(Index i, const double* values, double weight, const double* variances = nullptr);
@@ -103,8 +103,8 @@ class PatchAverager {
   void add_up(Team& team);
 
   /// Every pixel must have been in a patch of positive weight. Values are neither rounded nor clipped to the depth.
-  Picture result(PixelDepth depth) const;
-  Picture std_result() const;  ///< of depth real32
+  Picture result(PixelDepth depth, int threads = 1) const;
+  Picture std_result(int threads = 1) const;  ///< of depth real32
   /// The sum of weights at each pixel.
   const Matrix& weights() const { return weights_; }
 

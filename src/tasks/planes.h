@@ -8,6 +8,7 @@
 
 #include <gsc/picture.h>
 
+#include <memory>
 #include <vector>
 
 #include "inference/patch_device.h"
@@ -20,25 +21,25 @@ enum class Colours { turned, kept };
 class Planes {
  public:
   Planes(Index planes, Index height, Index width);
-  explicit Planes(const Picture& picture, Colours colours = Colours::turned);
+  explicit Planes(const Picture& picture, Colours colours = Colours::turned, int threads = 1);
 
   Index size() const { return static_cast<Index>(planes_.size()); }
   Index height() const { return height_; }
   Index width() const { return width_; }
   Index stride() const { return stride_; }  ///< from row to row; behind each row, and the last, a vector may be read
-  float* row(Index plane, Index row) { return planes_[static_cast<std::size_t>(plane)].data() + row * stride_; }
+  float* row(Index plane, Index row) { return planes_[static_cast<std::size_t>(plane)].get() + row * stride_; }
   const float* row(Index plane, Index row) const {
-    return planes_[static_cast<std::size_t>(plane)].data() + row * stride_;
+    return planes_[static_cast<std::size_t>(plane)].get() + row * stride_;
   }
   /// For a device; good for as long as this is.
   PlanesView view() const;
 
  private:
   Index height_, width_, stride_;
-  std::vector<std::vector<float>> planes_;
+  std::vector<std::unique_ptr<float[]>> planes_;
 };
 
 /// Back from planes to channels, in place: three matrices are turned, one is left as it is.
-void to_channels(std::vector<Matrix>& planes);
+void to_channels(std::vector<Matrix>& planes, int threads = 1);
 
 }  // namespace gsc

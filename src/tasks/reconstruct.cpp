@@ -107,7 +107,7 @@ class Reconstructor {
   Reconstruction sparse_pass(int round) {
     pass_ = round;
     done_ = static_cast<double>(pass_) / static_cast<double>(passes_);
-    PatchAverager averager(data_.positions(), data_.channels(), true);
+    PatchAverager averager(data_.positions(), data_.channels(), true, plan_.fit.inference.threads);
     Team& team = *plan_.fit.sharing.team;
     const Index rows = grid_rows(), mine = rows * team.rank() / team.size(),
                 end = rows * (team.rank() + 1) / team.size();
@@ -129,7 +129,12 @@ class Reconstructor {
       }
     });
     averager.add_up(team);
-    return {averager.result(noisy_.depth), averager.std_result()};
+    return results_of(averager);
+  }
+
+  Reconstruction results_of(const PatchAverager& averager) const {
+    const int threads = plan_.fit.inference.threads;
+    return {averager.result(noisy_.depth, threads), averager.std_result(threads)};
   }
 
   /// x = W <s.z> + mean, Var(x_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
@@ -169,7 +174,7 @@ class Reconstructor {
 
   /// With posteriors of all latents, for methods and engines that have no others.
   Reconstruction dense() {
-    PatchAverager averager(data_.positions(), data_.channels(), true);
+    PatchAverager averager(data_.positions(), data_.channels(), true, plan_.fit.inference.threads);
     const Matrix W_transposed = model_.W.transpose(), W_squared = W_transposed.cwiseAbs2();
     Matrix block, means;
     const auto add_block = [&](Index first) {
@@ -201,7 +206,7 @@ class Reconstructor {
       }
     });
     averager.add_up(team);
-    return {averager.result(noisy_.depth), averager.std_result()};
+    return results_of(averager);
   }
 
   Index grid_columns() const { return data_.positions().grid_cols(); }

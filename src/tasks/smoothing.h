@@ -6,6 +6,7 @@
 namespace gsc {
 
 /// Every channel, mirrored at the edges.
-Picture smoothed(const Picture& picture, double pixels);
+/// The result does not depend on threads.
+Picture smoothed(const Picture& picture, double pixels, int threads = 1);
 
 }  // namespace gsc
