@@ -84,8 +84,7 @@ struct Statistics {
   // data points that miss entry d.
   Vector missing;    ///< D        how many
   Matrix missing_m;  ///< D x H    sum <s.z>
-  /// H(H+1)/2 x D    sum <(s.z)(s.z)'>, the upper triangle row by row; empty where gap_memory does not do, or
-  /// nothing is missing
+  /// H(H+1)/2 x D    sum <(s.z)(s.z)'>, the upper triangle row by row; empty beyond gap_memory, or where all is there
   Matrix missing_ZZ;
   Matrix missing_WZ;  ///< D x H    in its place: sum <(s.z)(s.z)'> w_d, with row d of W
   /// Data points whose state sums met a pivot that rounding had made zero or negative (then clamped).
