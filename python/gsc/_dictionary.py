@@ -19,7 +19,7 @@ OF_CODES = ("method", "coding", "alpha", "max_active", "atoms_per_point", "error
 class DictionaryCoding(CodingEstimator):
     """A dictionary and sparse codes: K-SVD, online dictionary learning, or feature-sign search.
 
-    A data point is a sum of a few components of unit norm (atoms), ``y ~ intercept_ + code @ components_``. Codes are
+    A data point is a sum of a few components (atoms), ``y ~ intercept_ + code @ components_``. Codes are
     point estimates: there is no posterior, no probability and no likelihood; :class:`SpikeSlabCoding` has them, and
     learns the noise, too.
 
@@ -27,7 +27,8 @@ class DictionaryCoding(CodingEstimator):
     tell them how strong it is: ``known_noise``. Otherwise it is estimated from the data's covariance, which is too much
     where structure fills all directions. ``"feature-sign"`` and ``"online"`` as it is give the codes of the lasso.
 
-    A parameter that is of another method alone is refused where it has another value than its default.
+    A parameter that is of another method alone is refused where it has another value than its default. None is the 0 of
+    the texts below; ``max_active=None`` stands for half as many as there are features.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class DictionaryCoding(CodingEstimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The atoms.
+        The atoms, of norm 1; of ``"online"`` and ``"feature-sign"`` of norm 1 or less.
     intercept_ : ndarray of shape (n_features,)
         The mean of the data, or zero with ``intercept="none"``.
     noise_variance_ : float

