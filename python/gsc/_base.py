@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core
 from ._errors import UsageError
-from ._options import in_parameters, seed_of, texts_of
+from ._options import in_parameters, parameter_name, seed_of, texts_of, value_of
 
 FLOATS = [np.float64, np.float32]
 #: Parameters that posteriors depend on.
@@ -67,8 +67,8 @@ def unchanged_on_failure(estimator: object) -> Iterator[None]:
         raise
 
 
-class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Parameters as attributes, and everything that follows from them."""
+class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Parameters as attributes, and codes, which follow from them."""
 
     components_: np.ndarray[Any, Any]
     activation_probability_: np.ndarray[Any, Any]
@@ -94,12 +94,10 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         intercept = arrays["intercept"]
         self.intercept_ = np.zeros(self.components_.shape[1]) if intercept is None else intercept
 
-    def _take_history(self, result: dict[str, Any], n_samples: int) -> None:
+    def _take_rows(self, result: dict[str, Any]) -> None:
         self.history_ = {name: np.asarray(values) for name, values in result["history"].items()}
         self.rescues_ = dict(result["rescues"])
         self.n_iter_ = int(self.history_["iteration"][-1])
-        self.lower_bound_ = float(self.history_["free_energy"][-1]) / n_samples
-        self.lower_bounds_ = np.asarray(result["free_energies"], dtype=float) / n_samples
         self.converged_ = result["reason"] == "converged"
 
     def _model(self) -> Any:
@@ -118,6 +116,13 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             intercept=intercept if intercept.any() else None,
             W_variance=None if variance is None else _plain(variance.T),
         )
+
+    def _take_options(self, options: dict[str, str]) -> None:
+        """Parameters from the options of a file."""
+        for option, text in options.items():
+            parameter = parameter_name(option)
+            if option != "threads" and hasattr(self, parameter):
+                setattr(self, parameter, value_of(option, text))
 
     def _inference_texts(self) -> dict[str, str]:
         """Options as the parameters are now: a model can be asked with more candidates than it was learned with."""
@@ -138,30 +143,12 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """What scikit-learn's checks let through."""
         return "allow-nan" if getattr(self, "missing", "error") == "nan" else True
 
-    def impute(self, X: Any, *, denoise_observed: bool = False, return_std: bool = False) -> Any:
-        """Data with its missing values (NaN) filled in; what was observed stays.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data with NaN where a value is missing, whatever the parameter ``missing`` is.
-        denoise_observed : bool, default=False
-            Also replace observed values by what the model says of them without noise.
-        return_std : bool, default=False
-            Also how far off each value may be: a missing one from what would have been measured, a denoised one from the
-            value without noise, 0 where the value was kept.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-        std : ndarray of shape (n_samples, n_features)
-            Only if ``return_std``.
-        """
+    def _imputed(self, X: Any, denoise_observed: bool) -> tuple[Any, Any]:
         check_is_fitted(self, "components_")
         X = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite="allow-nan")
         with unchanged_on_failure(self):
-            mean, std = _core.impute(X, self._model(), self._inference_texts(), denoise_observed)
-        return (mean, std) if return_std else mean
+            found = _core.impute(X, self._model(), self._inference_texts(), denoise_observed)
+        return found
 
     def transform(self, X: Any) -> Any:
         """Posterior means of the amplitudes.
@@ -194,6 +181,59 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if codes.shape[1] != self.components_.shape[0]:
             raise ValueError(f"X has {codes.shape[1]} columns, but codes of this model have {self.components_.shape[0]}")
         return codes @ self.components_.astype(codes.dtype) + self.intercept_.astype(codes.dtype)
+
+    def save(self, path: Any) -> None:
+        """Writes a model file, which the program reads, too.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; ``.h5``. The old file or the complete new one is there at any time.
+        """
+        from .io import save_model
+
+        save_model(path, self)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = self._finite() == "allow-nan"
+        return tags
+
+
+class ModelEstimator(CodingEstimator):
+    """The posterior of the spike-and-slab model."""
+
+    def _take_history(self, result: dict[str, Any], n_samples: int) -> None:
+        self._take_rows(result)
+        self.lower_bound_ = float(self.history_["free_energy"][-1]) / n_samples
+        self.lower_bounds_ = np.asarray(result["free_energies"], dtype=float) / n_samples
+
+    def impute(self, X: Any, *, denoise_observed: bool = False, return_std: bool = False) -> Any:
+        """Data with its missing values (NaN) filled in; what was observed stays.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data with NaN where a value is missing, whatever the parameter ``missing`` is.
+        denoise_observed : bool, default=False
+            Also replace observed values by what the model says of them without noise.
+        return_std : bool, default=False
+            Also how far off each value may be: a missing one from what would have been measured, a denoised one from the
+            value without noise, 0 where the value was kept.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        std : ndarray of shape (n_samples, n_features)
+            Only if ``return_std``.
+        """
+        mean, std = self._imputed(X, denoise_observed)
+        return (mean, std) if return_std else mean
 
     def score_samples(self, X: Any) -> Any:
         """Log-likelihood of each data point; by the truncated and the factored method a lower bound of it.
@@ -301,25 +341,3 @@ class ModelEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if variance is not None:  # of each entry of W, independent of the others
             total += np.diag((pi * (psi + mu**2)) @ variance)
         return total
-
-    def save(self, path: Any) -> None:
-        """Writes a model file, which the program reads, too.
-
-        Parameters
-        ----------
-        path : path-like
-            Where to; ``.h5``. The old file or the complete new one is there at any time.
-        """
-        from .io import save_model
-
-        save_model(path, self)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.allow_nan = self._finite() == "allow-nan"
-        return tags

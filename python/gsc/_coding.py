@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_array, validate_data
 from . import _core
 from ._base import FLOATS, ModelEstimator, unchanged_on_failure
 from ._errors import UsageError
-from ._options import describe, texts_of, value_of
+from ._options import describe, texts_of
 
 
-def announce(row: dict[str, Any], name: str) -> None:
+def announce(row: dict[str, Any], name: str, objective: str = "free_energy") -> None:
     """A line about an iteration, as the program prints it."""
     print(
-        f"[{name}] iteration {row['iteration']:3d}  free energy {row['free_energy']:.4f}  "
+        f"[{name}] iteration {row['iteration']:3d}  {objective.replace('_', ' ')} {row[objective]:.4f}  "
         f"noise std {row['noise_std']:.4g}  active {row['mean_active']:.2f}  in use {row['latents_in_use']}",
         flush=True,
     )
@@ -35,7 +35,7 @@ def watching(estimator: Any) -> Callable[[dict[str, Any]], Any] | None:
         return callback  # type: ignore[no-any-return]
 
     def both(row: dict[str, Any]) -> Any:
-        announce(row, type(estimator).__name__)
+        announce(row, type(estimator).__name__, getattr(estimator, "_objective", "free_energy"))
         return callback(row) if callback is not None else False
 
     return both
@@ -113,6 +113,7 @@ class SpikeSlabCoding(ModelEstimator):
     See Also
     --------
     SpikeSlabSeparation : Finds the sources in a mixture.
+    DictionaryCoding : Learns a dictionary and gives codes without a posterior.
 
     Examples
     --------
@@ -334,15 +335,6 @@ class SpikeSlabCoding(ModelEstimator):
         self._method_state = result["method"]
         self._learned_with = options
         self._pieces = int(result["pieces"])
-
-    def _take_options(self, options: dict[str, str]) -> None:
-        """Parameters from the options of a file."""
-        from ._options import parameter_name
-
-        for option, text in options.items():
-            parameter = parameter_name(option)
-            if option != "threads" and hasattr(self, parameter):
-                setattr(self, parameter, value_of(option, text))
 
 
 def _defaults(estimator: type) -> dict[str, Any]:

@@ -29,25 +29,39 @@ RENAMED = {
     "random_state": "seed",
     "n_jobs": "threads",
 }
+#: The same of dictionaries: lambda is no name in Python, and the library's own alpha is not one of theirs.
+RENAMED_IN_DICTIONARIES = {**RENAMED, "alpha": "lambda"}
 PARAMETER_OF = {option: parameter for parameter, option in RENAMED.items()}
 #: Where ``None`` is what leaves the choice to the library, whose own sign for that is this.
 LEFT_OUT = {"candidates": "0", "max_active": "0", "known_noise": "0", "length_scale": "0", "batch": "0", "threads": "0",
-            "shape": "0x0x1"}
+            "shape": "0x0x1", "lambda": "0", "atoms_per_point": "0", "decay": "0"}
 
-#: The methods of the estimators here. The library has others, which learn a dictionary and no spike-and-slab model.
+#: The methods of the estimators of the spike-and-slab model, and of those that learn a dictionary.
 METHODS = ("truncated", "exact", "factored")
-_LISTED = _core.option_list()
-_ALL_METHODS = next(option["words"] for option in _LISTED if option["name"] == "method")
-OPTIONS = {
-    option["name"]: {**option, "words": [word for word in option["words"] if option["name"] != "method" or word in METHODS]}
-    for option in _LISTED
-    if not option["methods"] or set(METHODS) & set(option["methods"])
+DICTIONARY_METHODS = ("ksvd", "online", "feature-sign")
+EVERY_OPTION = {option["name"]: option for option in _core.option_list()}
+
+
+def _options_of(methods: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {**option, "words": [word for word in option["words"] if name != "method" or word in methods]}
+        for name, option in EVERY_OPTION.items()
+        if not option["methods"] or set(methods) & set(option["methods"])
+    }
+
+
+OPTIONS = _options_of(METHODS)
+#: Without those that have but one value there: dictionaries are learned on the cpu, by one process.
+DICTIONARY_OPTIONS = {
+    name: option
+    for name, option in _options_of(DICTIONARY_METHODS).items()
+    if name not in ("device", "partition", "alpha")
 }
 
 
 def parameter_name(option: str) -> str:
     """What an estimator calls an option of the library."""
-    return PARAMETER_OF.get(option, option)
+    return "alpha" if option == "lambda" else PARAMETER_OF.get(option, option)
 
 
 def text_of(name: str, value: Any) -> str:
@@ -69,7 +83,7 @@ def value_of(option: str, text: str) -> Any:
     """The other way: the text of an option as a value of its parameter."""
     if option in LEFT_OUT and text in (LEFT_OUT[option], "0.0"):
         return None
-    kind = OPTIONS[option]["kind"]
+    kind = EVERY_OPTION[option]["kind"]
     if kind == "integer":
         return int(text)
     if kind == "real":
@@ -83,7 +97,7 @@ def value_of(option: str, text: str) -> Any:
 
 def in_parameters(message: str) -> str:
     """A message of the library with its options called as users of this package know them."""
-    for option, parameter in PARAMETER_OF.items():
+    for option, parameter in (*PARAMETER_OF.items(), ("lambda", "alpha")):
         message = re.sub(rf"\b{option}(?= is )", parameter, message)
     return message
 
@@ -118,14 +132,25 @@ def clamped(name: str, value: int | None, most: int, of_what: str) -> int | None
     return int(value)
 
 
+def _check_method(method: Any, options: Mapping[str, Any]) -> None:
+    """Whether the estimator with these options has the method; messages say who else has it."""
+    words = options["method"]["words"]
+    if method in words or (method not in EVERY_OPTION["method"]["words"] and options is OPTIONS):
+        return  # the library refuses what it does not know, and has a usual one of this model
+    if method not in EVERY_OPTION["method"]["words"]:
+        raise UsageError(f"method is {method!r}; choose one of {', '.join(words)}")
+    what, where = "is not in Python", "the program gsc has it"
+    if method in DICTIONARY_METHODS:
+        what, where = "learns a dictionary and no spike-and-slab model", "gsc.DictionaryCoding has it"
+    elif method in METHODS:
+        what, where = "learns a spike-and-slab model and no dictionary", "gsc.SpikeSlabCoding has it"
+    raise UsageError(f"method is {method!r}, which {what}; choose one of {', '.join(words)} ({where})")
+
+
 def texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]:
     """The options of the library that an estimator's parameters amount to, without those left out."""
     values = dict(parameters)
-    if values.get("method") in _ALL_METHODS and values["method"] not in METHODS:
-        raise UsageError(
-            f"method is {values['method']!r}, which learns a dictionary and no spike-and-slab model; choose one of "
-            f"{', '.join(METHODS)} (the program gsc has the others)"
-        )
+    _check_method(values.get("method"), OPTIONS)
     values["n_components"] = n_components
     values["random_state"] = seed_of(values.get("random_state"))
     values["n_jobs"] = threads_of(values.get("n_jobs"))
@@ -134,10 +159,26 @@ def texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]
         values["n_candidates"] = candidates
         most = candidates if candidates is not None else min(10, n_components)
         values["max_active"] = clamped("max_active", values.get("max_active"), most, "candidates")
+    return _texts(values, OPTIONS, RENAMED)
+
+
+def dictionary_texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]:
+    """The same for an estimator that learns a dictionary."""
+    _check_method(parameters.get("method"), DICTIONARY_OPTIONS)
+    values = {
+        **parameters,
+        "n_components": n_components,
+        "random_state": seed_of(parameters.get("random_state")),
+        "n_jobs": threads_of(parameters.get("n_jobs")),
+    }
+    return _texts(values, DICTIONARY_OPTIONS, RENAMED_IN_DICTIONARIES)
+
+
+def _texts(values: Mapping[str, Any], options: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, str]:
     texts = {}
     for parameter, value in values.items():
-        option = RENAMED.get(parameter, parameter)
-        if option in OPTIONS and value is not None:
+        option = renamed.get(parameter, parameter)
+        if option in options and value is not None:
             texts[option] = text_of(parameter, value)
     return texts
 
@@ -161,10 +202,10 @@ def _described(option: Mapping[str, Any], default: Any) -> str:
     return f"{parameter} : {kind}, default={default!r}\n    {help_text}{limits}"
 
 
-def describe(defaults: Mapping[str, Any], indent: str = "    ") -> str:
+def describe(defaults: Mapping[str, Any], indent: str = "    ", options: Mapping[str, Any] = OPTIONS) -> str:
     """The section of a docstring about the parameters that are options of the library, in its words."""
     parts = []
-    for option in OPTIONS.values():
+    for option in options.values():
         parameter = parameter_name(option["name"])
         if parameter in defaults and parameter not in ("n_components", "random_state", "n_jobs"):
             parts.append(_described(option, defaults[parameter]))

@@ -21,10 +21,11 @@ import numpy as np
 
 from . import _core
 from ._coding import SpikeSlabCoding
+from ._dictionary import DictionaryCoding
 from ._errors import DataError
-from ._options import OPTIONS
+from ._options import DICTIONARY_METHODS, EVERY_OPTION
 
-__all__ = ["load_model", "save_model"]
+__all__ = ["load_dictionary", "load_model", "save_model"]
 
 KIND = "gsc model"
 FORMAT_VERSION = 2
@@ -41,9 +42,9 @@ def _text(value: Any) -> str:
 
 
 def _put_options(group: Any, options: dict[str, str]) -> None:
-    for name, option in OPTIONS.items():
+    for name, option in EVERY_OPTION.items():
         text = options.get(name, option["usual"])
-        of_others = option["methods"] and options.get("method", OPTIONS["method"]["usual"]) not in option["methods"]
+        of_others = option["methods"] and options.get("method", EVERY_OPTION["method"]["usual"]) not in option["methods"]
         if not option["in_files"] or of_others:
             continue
         if option["kind"] in ("word", "text"):
@@ -72,7 +73,8 @@ def _put_parameters(group: Any, arrays: dict[str, Any]) -> None:
 def _write(file: Any, estimator: Any) -> None:
     arrays = estimator._model().arrays()
     file.attrs.create("format_version", np.int64(1 if arrays["intercept"] is None else 2))
-    _put_text(file, "kind", KIND)
+    method = estimator._learned_with.get("method")
+    _put_text(file, "kind", f"{KIND}: {method}" if method in DICTIONARY_METHODS else KIND)
     _put_text(file, "version", _core.version)
     _put_parameters(file.create_group("parameters"), arrays)
     _put_options(file.create_group("options"), estimator._learned_with)
@@ -96,7 +98,7 @@ def save_model(path: Any, estimator: Any) -> None:
     ----------
     path : path-like
         Where to; ``.h5``. The old file or the complete new one is there at any time.
-    estimator : SpikeSlabCoding or SpikeSlabSeparation
+    estimator : SpikeSlabCoding, SpikeSlabSeparation or DictionaryCoding
         A fitted one.
     """
     estimator._model()  # raises where nothing has been learned, before any file is touched
@@ -152,11 +154,16 @@ class _Reader:
         guess = "full" if values.ndim == 2 else "scalar" if name == "noise" and values.size == 1 else "diagonal"
         return _text(self.file[f"parameters/{name}"].attrs.get("type", guess))
 
-    def check_kind(self) -> None:
+    def check_kind(self, dictionary: bool) -> None:
         kind = _text(self.file.attrs.get("kind", ""))
-        if kind.startswith(f"{KIND}: "):
-            raise self.fail(f"is a dictionary learned by {kind[len(KIND) + 2:]} and no spike-and-slab model; use the program gsc")
-        if kind != KIND:
+        method = kind.removeprefix(f"{KIND}: ")
+        if method != kind and method not in DICTIONARY_METHODS:
+            raise self.fail(f"was learned by {method}, which is not in Python; use the program gsc")
+        if method != kind and not dictionary:
+            raise self.fail(f"is a dictionary learned by {method} and no spike-and-slab model; gsc.load_dictionary reads it")
+        if kind == KIND and dictionary:
+            raise self.fail("is a spike-and-slab model and no dictionary; gsc.load_model reads it")
+        if kind != KIND and method == kind:
             raise self.fail(f"is HDF5 but not a gsc model (its attribute 'kind' is not '{KIND}')")
         version = int(self.file.attrs.get("format_version", 1))
         if not 1 <= version <= FORMAT_VERSION:
@@ -188,7 +195,7 @@ class _Reader:
             return {}
         attributes = self.file["options"].attrs
         texts = {"intercept": "none"} if "intercept" not in attributes else {}
-        for name, option in OPTIONS.items():
+        for name, option in EVERY_OPTION.items():
             if option["kind"] == "shape":
                 if "shape_rows" in attributes:
                     texts[name] = "x".join(str(int(attributes[f"shape_{part}"])) for part in ("rows", "cols", "channels"))
@@ -224,6 +231,30 @@ def load_model(path: Any) -> SpikeSlabCoding:
     -------
     estimator : SpikeSlabCoding
     """
+    estimator = SpikeSlabCoding()
+    _load(path, estimator)
+    estimator._pieces = 0
+    return estimator
+
+
+def load_dictionary(path: Any) -> DictionaryCoding:
+    """The same of a dictionary, learned by K-SVD, online or by feature-sign search.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    estimator : DictionaryCoding
+    """
+    estimator = DictionaryCoding()
+    _load(path, estimator)
+    return estimator
+
+
+def _load(path: Any, estimator: Any) -> None:
     source = Path(path)
     if not source.exists():
         raise FileNotFoundError(f"{source}: there is no such model file; is the name spelt right?")
@@ -233,19 +264,16 @@ def load_model(path: Any) -> SpikeSlabCoding:
         raise DataError(f"{source}: is not a model file; models are what gsc fit and save() write (.h5)") from error
     with file:
         reader = _Reader(source, file)
-        reader.check_kind()
+        reader.check_kind(isinstance(estimator, DictionaryCoding))
         model, options = reader.model(), reader.options()
         history = reader.history()
         rescues = {name: int(value) for name, value in file["history"].attrs.items()} if "history" in file else {}
         method = reader.method()
-    estimator = SpikeSlabCoding()
     estimator._take_options(options)
     estimator.n_components = model.latents
     estimator._take_model(model)
     estimator.n_features_in_ = model.dimensions
     estimator.history_, estimator.rescues_ = history, rescues
     estimator._method_state, estimator._learned_with = method, {"latents": str(model.latents), **options}
-    estimator._pieces = 0
     if history:
         estimator.n_iter_ = int(history["iteration"][-1]) if "iteration" in history else len(history["free_energy"]) - 1
-    return estimator

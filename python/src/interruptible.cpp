@@ -74,7 +74,7 @@ nb::dict row_of(const IterationReport& row, Method method) {
 void PythonObserver::on_iteration(const FitState& state) {
   if (callback_.is_none()) return;
   work_.in_python([&] {
-    const nb::object answer = callback_(row_of(state.history.back()));
+    const nb::object answer = callback_(row_of(state.history.back(), method_));
     const int yes = PyObject_IsTrue(answer.ptr());
     if (yes < 0) throw nb::python_error();
     if (yes > 0) enough_ = true;

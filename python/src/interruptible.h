@@ -39,7 +39,8 @@ nb::dict row_of(const IterationReport& row, Method method = Method::truncated);
 /// Tells a callable of Python about every iteration; if it returns something true, learning ends there.
 class PythonObserver final : public Observer {
  public:
-  PythonObserver(Interruptible& work, nb::object callback) : work_(work), callback_(std::move(callback)) {}
+  PythonObserver(Interruptible& work, nb::object callback, Method method = Method::truncated)
+      : work_(work), callback_(std::move(callback)), method_(method) {}
   void on_iteration(const FitState& state) override;
   void on_note(const std::string& note) override { notes.push_back(note); }
   bool stop_requested() override { return enough_ || work_.stop(); }
@@ -48,6 +49,7 @@ class PythonObserver final : public Observer {
  private:
   Interruptible& work_;
   nb::object callback_;
+  Method method_;
   std::atomic<bool> enough_ = false;
 };
 

@@ -75,6 +75,11 @@ void bind_options(nb::module_& module) {
     set_option(options, "method", method);
     return point_estimate(options.inference.method);
   });
+  module.def("objective_name", [](const std::string& method) {
+    FitOptions options;
+    set_option(options, "method", method);
+    return std::string(objective_name(options.inference.method));
+  });
   module.def("check_options", [](const nb::dict& texts) {
     FitOptions options = options_of(texts);
     options.validate();

@@ -70,7 +70,7 @@ def patches(image, side):
 
 def test_learned_elsewhere(picture):
     truth, mask = picture
-    coder = gsc.SpikeSlabCoding(16, candidates=6, max_active=3, max_iter=5).fit(patches(truth, 6))
+    coder = gsc.SpikeSlabCoding(16, n_candidates=6, max_active=3, max_iter=5).fit(patches(truth, 6))
     damaged = np.where(mask, np.nan, truth)
     whole = gsc.inpaint(damaged, quality="fast", learn_from=coder)
     assert (whole != gsc.inpaint(damaged, quality="fast")).any()

@@ -13,8 +13,10 @@ BIG = np.random.default_rng(0).normal(size=(60_000, 64))
 LONG = {
     "fit": lambda: gsc.SpikeSlabCoding(64, max_iter=10**6, tol=0).fit(BIG),
     "factored": lambda: gsc.SpikeSlabCoding(64, method="factored", max_iter=10**6, tol=0).fit(BIG),
+    "ksvd": lambda: gsc.DictionaryCoding(64, known_noise=0.1, max_iter=10**6, tol=0).fit(BIG),
+    "online": lambda: gsc.DictionaryCoding(64, method="online", alpha=0.5, max_iter=10**6, tol=0).fit(BIG),
     "starts": lambda: gsc.SpikeSlabCoding(16, n_init=8, max_iter=10**6, tol=0).fit(BIG[:5000]),
-    "partial_fit": lambda: gsc.SpikeSlabCoding(256, n_candidates=14, max_active=7).partial_fit(BIG),
+    "partial_fit": lambda: gsc.SpikeSlabCoding(256, n_candidates=18, max_active=9).partial_fit(BIG),
     "separate": lambda: gsc.SpikeSlabSeparation(n_init=8, max_iter=10**6, tol=0).fit(BIG[:, :8]),
     "denoise": lambda: gsc.denoise(BIG[:400, :].reshape(160, 160), quality="best"),
 }

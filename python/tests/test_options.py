@@ -6,7 +6,17 @@ import pytest
 
 import gsc
 from gsc import _core
-from gsc._options import LEFT_OUT, OPTIONS, RENAMED, parameter_name, text_of, texts_of, value_of
+from gsc._options import (
+    DICTIONARY_OPTIONS,
+    LEFT_OUT,
+    OPTIONS,
+    RENAMED,
+    dictionary_texts_of,
+    parameter_name,
+    text_of,
+    texts_of,
+    value_of,
+)
 
 #: Separation starts from random numbers, and these options make no sense there: it has no batches and no factored
 #: method of its own, and the noise of whitened channels is nobody's; recordings are whole.
@@ -42,6 +52,26 @@ def test_separation_has_the_librarys_defaults():
     assert _core.separate_fastica_start == defaults(gsc.SpikeSlabSeparation)["fastica_start"]
 
 
+@pytest.mark.parametrize("option", DICTIONARY_OPTIONS)
+def test_every_option_of_dictionaries(option):
+    """It is a parameter with the library's default, and a value that is not the default comes out of the library."""
+    described, parameter = DICTIONARY_OPTIONS[option], parameter_name(option)
+    default = defaults(gsc.DictionaryCoding)[parameter]
+    assert f"\n    {parameter} : " in gsc.DictionaryCoding.__doc__
+    if parameter not in ("n_components", "random_state", "method"):  # which the library has for another model
+        text = LEFT_OUT[option] if default is None else text_of(parameter, default)
+        assert value_of(option, text) == value_of(option, described["usual"])
+    other = {
+        "word": lambda: next(word for word in described["words"] if word != described["usual"]),
+        "integer": lambda: 3,
+        "real": lambda: 0.1,
+    }[described["kind"]]()
+    methods = [method for method in described["methods"] if method in DICTIONARY_OPTIONS["method"]["words"]]
+    values = {"method": methods[0] if methods else "ksvd", parameter: other}
+    texts = _core.check_options(dictionary_texts_of(values, other if option == "latents" else 20))
+    assert value_of(option, texts[option]) == other
+
+
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_arrives(option):
     """A value that is not the default comes out of the library again."""
@@ -67,7 +97,7 @@ def test_every_option_arrives(option):
 
 
 def test_names_are_the_librarys():
-    assert set(LEFT_OUT) <= set(OPTIONS) and set(RENAMED.values()) <= set(OPTIONS)
+    assert set(LEFT_OUT) <= set(OPTIONS) | set(DICTIONARY_OPTIONS) and set(RENAMED.values()) <= set(OPTIONS)
 
 
 def test_an_option_that_is_none():

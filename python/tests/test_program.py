@@ -52,6 +52,36 @@ def test_same_bits_as_the_program(name, X, program, tmp_path):
     assert contents(tmp_path / "ours.h5") == contents(tmp_path / "theirs.h5")
 
 
+DICTIONARIES = {
+    "ksvd": {"method": "ksvd", "known_noise": 1.5, "atom_update": "approximate"},
+    "estimated": {"method": "ksvd", "atoms_per_point": 2},
+    "online": {"method": "online", "coding": "omp", "known_noise": 1.5, "batch_size": 100, "decay": 0.9},
+    "lasso": {"method": "online", "alpha": 2.0},
+    "feature-sign": {"method": "feature-sign"},
+}
+FLAGS_OF_DICTIONARIES = {"known_noise": "sigma", "alpha": "lambda", "batch_size": "batch"}
+
+
+@pytest.mark.parametrize("name", DICTIONARIES)
+def test_dictionaries_are_the_programs(name, X, program, tmp_path):
+    options = DICTIONARIES[name]
+    np.save(tmp_path / "X.npy", X)
+    flags = [word for option, value in options.items()
+             for word in (f"--{FLAGS_OF_DICTIONARIES.get(option, option).replace('_', '-')}", str(value))]
+    program("fit", tmp_path / "X.npy", "-o", tmp_path / "theirs.h5", "--latents", 8, "--iterations", 6, "--seed", 3,
+            "--threads", 1, *flags)
+    ours = gsc.DictionaryCoding(8, max_iter=6, random_state=3, n_jobs=1, **options).fit(X)
+    theirs = gsc.load_dictionary(tmp_path / "theirs.h5")
+    for parameter, values in parameters_of(ours).items():
+        np.testing.assert_array_equal(values, parameters_of(theirs)[parameter], err_msg=parameter)
+    ours.save(tmp_path / "ours.h5")
+    for model in ("ours", "theirs"):
+        program("infer", tmp_path / f"{model}.h5", tmp_path / "X.npy", "-o", tmp_path / "codes.npz", "--threads", 1)
+        np.testing.assert_array_equal(np.load(tmp_path / "codes.npz")["mean"], ours.transform(X))
+    np.testing.assert_array_equal(theirs.transform(X), ours.transform(X))
+    assert contents(tmp_path / "ours.h5") == contents(tmp_path / "theirs.h5")
+
+
 def contents(path):
     """Everything in a file as comparable values: names, types and bytes."""
     found = {}
