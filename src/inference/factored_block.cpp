@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "data/finite.h"
+#include "math/aligned.h"
 #include "math/blas.h"
 
 namespace gsc {
@@ -20,8 +21,7 @@ Index padded(Index points) { return ((points + kFactoredPadding - 1) / kFactored
 LatentRows::LatentRows(Index rows, Index points)
     : rows_(rows),
       stride_(padded(points)),
-      values_(hwy::AllocateAligned<double>(static_cast<std::size_t>(std::max<Index>(1, rows * stride_)))) {
-  if (!values_) throw std::bad_alloc();
+      values_(aligned<double>(static_cast<std::size_t>(std::max<Index>(1, rows * stride_)))) {
   std::fill_n(values_.get(), rows * stride_, 0.0);
 }
 

@@ -1,6 +1,7 @@
 #include "inference/factored_missing_sums.h"
 
 #include "inference/missing_sums.h"
+#include "math/failure.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -26,8 +27,7 @@ void FactoredMissingSums::add_up(int threads, Statistics& statistics) {
       const Matrix codes = thread.x[k].transpose();
       add_product_transposed(thread.missing[k], codes, statistics.missing_m);
     }
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (Index i = 0; i < H; ++i) {
+  const auto add_latent = [&](Index i) {
     const FloatingPointScope scope;
     MatrixBlock sums = statistics.missing_ZZ.middleRows(pair_row(i, i, H), H - i);
     for (const Thread& thread : threads_)
@@ -36,7 +36,11 @@ void FactoredMissingSums::add_up(int threads, Statistics& statistics) {
         products.row(0) += thread.rest[k].row(i);
         add_product(1, products, thread.missing[k], sums);
       }
-  }
+  };
+  Failure failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (Index i = 0; i < H; ++i) failure.guard([&] { add_latent(i); });
+  failure.rethrow();
   for (Thread& thread : threads_) thread = {};
 }
 

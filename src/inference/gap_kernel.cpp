@@ -1,6 +1,7 @@
 #include "inference/gap_kernel.h"
 
 #include "inference/simd_targets.h"
+#include "math/aligned.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inference/gap_kernel.cpp"
@@ -280,9 +281,9 @@ GapWorkspace::GapWorkspace(const PreparedModel& model)
       scratch(static_cast<size_t>(model.dimensions)),
       picks(kGapRows * ((model.candidates + 1) / 2), model.dimensions),
       columns(picks.rows(), model.padded),
-      selection(hwy::AllocateAligned<float>(HWY_DYNAMIC_DISPATCH(GapSelectionFloats)(model))),
-      singletons(hwy::AllocateAligned<double>(static_cast<size_t>(model.padded * kPadding))),
-      tree(hwy::AllocateAligned<double>(HWY_DYNAMIC_DISPATCH(GapTreeBytes)(model) / sizeof(double))) {}
+      selection(aligned<float>(HWY_DYNAMIC_DISPATCH(GapSelectionFloats)(model))),
+      singletons(aligned<double>(static_cast<size_t>(model.padded * kPadding))),
+      tree(aligned<double>(HWY_DYNAMIC_DISPATCH(GapTreeBytes)(model) / sizeof(double))) {}
 
 void process_gap_block(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace) {
   HWY_DYNAMIC_DISPATCH(ProcessGapBlock)(model, block, workspace);

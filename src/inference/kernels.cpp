@@ -1,6 +1,7 @@
 #include "inference/kernels.h"
 
 #include "inference/simd_targets.h"
+#include "math/aligned.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inference/kernels.cpp"
@@ -341,9 +342,9 @@ Workspace::Workspace(const PreparedModel& model, Index block_rows) : buffers_(st
   buffers_->candidates.resize(rows * static_cast<size_t>(model.candidates));
   buffers_->order.resize(rows);
   buffers_->best_singleton.resize(rows);
-  buffers_->selection = hwy::AllocateAligned<float>(HWY_DYNAMIC_DISPATCH(SelectionFloats)(model));
-  buffers_->singletons = hwy::AllocateAligned<double>(padded * kPadding);
-  buffers_->tree = hwy::AllocateAligned<double>(HWY_DYNAMIC_DISPATCH(TreeBytes)(model) / sizeof(double));
+  buffers_->selection = aligned<float>(HWY_DYNAMIC_DISPATCH(SelectionFloats)(model));
+  buffers_->singletons = aligned<double>(padded * kPadding);
+  buffers_->tree = aligned<double>(HWY_DYNAMIC_DISPATCH(TreeBytes)(model) / sizeof(double));
 }
 
 Workspace::~Workspace() = default;

@@ -5,6 +5,8 @@
 
 #include "inference/gap_model.h"
 #include "math/blas.h"
+#include "math/failure.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 
@@ -88,8 +90,8 @@ void MissingSums::add_up(int threads) {
       }
   if (!any) return;
   if (pairs_.size() == 0) pairs_ = Matrix::Zero(row_products_ ? H * (H + 1) / 2 : H, D);
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (Index i = 0; i < H; ++i) {
+  const auto add_latent = [&](Index i) {
+    const FloatingPointScope scope;
     Vector product(D);
     for (const Entry& entry : of_latent_[static_cast<std::size_t>(i)]) {
       const Thread& from = threads_[entry.thread];
@@ -109,7 +111,11 @@ void MissingSums::add_up(int threads) {
       }
       if (!row_products_) Eigen::Map<Eigen::ArrayXd>(pairs_.row(i).data(), D) += product.array() * missing;
     }
-  }
+  };
+  Failure failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (Index i = 0; i < H; ++i) failure.guard([&] { add_latent(i); });
+  failure.rethrow();
   for (Thread& thread : threads_) {
     thread.latents.clear();
     thread.products.clear();

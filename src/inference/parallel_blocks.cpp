@@ -3,9 +3,8 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 
+#include "math/failure.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -26,28 +25,22 @@ BlockPlan::BlockPlan(Index first_row, Index rows, Index row_doubles, double nano
 void parallel_blocks(const BlockPlan& plan, const StopRequest& stop,
                      const std::function<void(int, Index, Index)>& body) {
   const Index blocks = (plan.count + plan.block_rows - 1) / plan.block_rows;
-  std::atomic<bool> abandon = false;
-  std::exception_ptr failure;
+  Failure failure;
 #pragma omp parallel num_threads(plan.threads)
   {
     const FloatingPointScope scope;  // OpenMP's threads may be older than this call and have another environment
     // The team may come out smaller than asked for; the shares stay those of plan.threads.
     for (int share = omp_get_thread_num(); share < plan.threads; share += omp_get_num_threads()) {
       const Index begin = blocks * share / plan.threads, end = blocks * (share + 1) / plan.threads;
-      for (Index block = begin; block < end && !abandon; ++block) {
-        try {
+      for (Index block = begin; block < end && !failure.failed(); ++block)
+        failure.guard([&] {
           if (share == 0 && stop && stop()) throw Interrupted("interrupted");
           const Index offset = block * plan.block_rows;
           body(share, plan.first + offset, std::min(plan.block_rows, plan.count - offset));
-        } catch (...) {
-#pragma omp critical(gsc_block_failure)
-          if (!failure) failure = std::current_exception();
-          abandon = true;
-        }
-      }
+        });
     }
   }
-  if (failure) std::rethrow_exception(failure);
+  failure.rethrow();
 }
 
 }  // namespace gsc

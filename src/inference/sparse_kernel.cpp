@@ -1,6 +1,7 @@
 #include "inference/sparse_kernel.h"
 
 #include "inference/simd_targets.h"
+#include "math/aligned.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inference/sparse_kernel.cpp"
@@ -405,8 +406,8 @@ SparseWorkspace::SparseWorkspace(const PreparedModel& model, Index block_rows)
       m(projected.size()),
       zz(projected.size()),
       gram(projected.size()),
-      selection(hwy::AllocateAligned<float>(HWY_DYNAMIC_DISPATCH(SparseSelectionFloats)(model))),
-      tree(hwy::AllocateAligned<double>(HWY_DYNAMIC_DISPATCH(SparseTreeBytes)(model) / sizeof(double))) {}
+      selection(aligned<float>(HWY_DYNAMIC_DISPATCH(SparseSelectionFloats)(model))),
+      tree(aligned<double>(HWY_DYNAMIC_DISPATCH(SparseTreeBytes)(model) / sizeof(double))) {}
 
 void process_sparse_block(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
                           const SparseBlock& block, SparseWorkspace& workspace) {

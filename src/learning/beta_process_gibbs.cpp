@@ -3,11 +3,12 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <exception>
+#include <optional>
 
 #include "data/finite.h"
 #include "inference/code_kernel.h"
 #include "math/blas.h"
+#include "math/failure.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -86,25 +87,22 @@ void GibbsChain::draw_codes(int sweep) {
   const CodeModel model(theta_.W, theta_.logit_pi, Vector::Constant(theta_.W.cols(), theta_.slab_precision),
                         theta_.noise_precision);
   const auto groups = static_cast<Index>(parts_.size());
-  std::exception_ptr failure;
+  Failure failure;
 #pragma omp parallel num_threads(settings_.threads)
   {
     const FloatingPointScope scope;
-    Worker worker(model, settings_.missing);
+    std::optional<Worker> worker;
+    failure.guard([&] { worker.emplace(model, settings_.missing); });
 #pragma omp for schedule(dynamic, 1)
-    for (Index group = 0; group < groups; ++group) {
-      BetaProcessSums& sums = parts_[static_cast<std::size_t>(group)];
-      sums.clear();
-      try {
+    for (Index group = 0; group < groups; ++group)
+      failure.guard([&] {
+        BetaProcessSums& sums = parts_[static_cast<std::size_t>(group)];
+        sums.clear();
         for (Index c = codes_.chunks() * group / groups; c < codes_.chunks() * (group + 1) / groups; ++c)
-          draw_chunk(c, sweep, model, worker, sums);
-      } catch (...) {
-#pragma omp critical(gsc_gibbs_failure)
-        failure = std::current_exception();
-      }
-    }
+          draw_chunk(c, sweep, model, *worker, sums);
+      });
   }
-  if (failure) std::rethrow_exception(failure);
+  failure.rethrow();
   sums_.clear();
   for (const BetaProcessSums& part : parts_) sums_ += part;
   residual_ = settings_.missing ? sums_.yy : residual_of(sums_.yy, sums_.aa, sums_.ay, model.Wt);
@@ -195,16 +193,16 @@ void GibbsChain::draw_shared_rows(int sweep) {
 void GibbsChain::draw_own_rows(int sweep) {
   const Index D = theta_.W.rows(), H = theta_.W.cols();
   Vector residuals(D);
+  Failure failure;
 #pragma omp parallel num_threads(settings_.threads)
   {
     const FloatingPointScope scope;
-    Matrix aa(H, H), ay(H, 1);
-    Vector a(H);
-#pragma omp for schedule(dynamic, 1)
-    for (Index d = 0; d < D; ++d) {
-      aa.setZero();
-      ay.setZero();
-      a.setZero();
+    Matrix aa, ay;
+    Vector a;
+    const auto draw_row = [&](Index d) {
+      aa.setZero(H, H);
+      ay.setZero(H, 1);
+      a.setZero(H);
       double N = 0, sum = 0, yy = 0;
       const double intercept = theta_.intercept.size() > 0 ? theta_.intercept[d] : 0;
       for (Index c = 0; c < codes_.chunks(); ++c) {
@@ -236,8 +234,11 @@ void GibbsChain::draw_own_rows(int sweep) {
         ay -= step * a;
       }
       residuals[d] = residual_of(yy, aa, ay, row);
-    }
+    };
+#pragma omp for schedule(dynamic, 1)
+    for (Index d = 0; d < D; ++d) failure.guard([&] { draw_row(d); });
   }
+  failure.rethrow();
   residual_ = residuals.sum();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/failure.h"
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
 #include "model/random_draws.h"
@@ -108,18 +109,14 @@ Evaluation BetaProcessLearner::iterate(int row) {
     for (std::size_t c = 0; c < chains_.size(); ++c) sweep(c);
     return judge();
   }
-  std::exception_ptr failure;
+  Failure failure;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (std::size_t c = 0; c < chains_.size(); ++c) {
-    const FloatingPointScope scope;
-    try {
+  for (std::size_t c = 0; c < chains_.size(); ++c)
+    failure.guard([&] {
+      const FloatingPointScope scope;
       sweep(c);
-    } catch (...) {
-#pragma omp critical(gsc_chain_failure)
-      failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+    });
+  failure.rethrow();
   return judge();
 }
 

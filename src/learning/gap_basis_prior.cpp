@@ -8,6 +8,7 @@
 #include "learning/basis_prior.h"
 #include "learning/gap_m_step.h"
 #include "math/blas.h"
+#include "math/failure.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
@@ -16,20 +17,6 @@ namespace {
 Vector precisions(const Noise& noise) {
   return noise.type() == NoiseType::scalar ? Vector(Vector::Constant(noise.dimensions(), 1 / noise.values()(0)))
                                            : Vector(noise.values().col(0).cwiseInverse());
-}
-
-/// Calls row(d, sums of d) for every dimension.
-template <class Row>
-void for_each_row(const Statistics& statistics, int threads, const Row& row) {
-  const Index D = statistics.YZ.rows(), groups = (D + kRowsTogether - 1) / kRowsTogether;
-  const Vector counts = observed_counts(statistics);
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (Index group = 0; group < groups; ++group) {
-    const FloatingPointScope scope;
-    const Index first = group * kRowsTogether, rows = std::min(kRowsTogether, D - first);
-    const std::vector<RowSums> sums = row_sums(statistics, counts, first, rows);
-    for (Index r = 0; r < rows; ++r) row(first + r, sums[static_cast<std::size_t>(r)]);
-  }
 }
 
 void update_rows(const Statistics& statistics, const Vector& P, int threads, Model& model) {
@@ -59,8 +46,7 @@ double posterior_covariances(const Matrix& K, const Statistics& statistics, cons
   const double log_K = 2 * of_K.matrixLLT().diagonal().array().log().sum();
   V.resize(static_cast<std::size_t>(H));
   Vector log_volumes(H);
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (Index h = 0; h < H; ++h) {
+  const auto solve = [&](Index h) {
     const FloatingPointScope scope;
     const auto g = statistics.ZZ(h, h) - statistics.missing_ZZ.row(pair_row(h, h, H)).transpose().array();
     const Vector root = (P.array() * g.max(0.0)).sqrt();
@@ -72,7 +58,11 @@ double posterior_covariances(const Matrix& K, const Statistics& statistics, cons
     own = K - half.transpose() * half;
     model.W_variance.col(h) = own.diagonal();
     log_volumes[h] = log_K - 2 * factor.matrixLLT().diagonal().array().log().sum();
-  }
+  };
+  Failure failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (Index h = 0; h < H; ++h) failure.guard([&] { solve(h); });
+  failure.rethrow();
   return log_volumes.sum();
 }
 

@@ -6,10 +6,33 @@
 #include "inference/missing_sums.h"
 #include "learning/m_step_parts.h"
 #include "math/blas.h"
+#include "math/failure.h"
 #include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
+
+/// Rows of W whose sums are unpacked together: a cache line of missing_ZZ.
+constexpr Index kRowsTogether = 8;
+
+/// Those of rows first .. first + rows - 1, from missing_ZZ.
+std::vector<RowSums> row_sums(const Statistics& statistics, const Vector& counts, Index first, Index rows) {
+  const Index H = statistics.ZZ.rows();
+  std::vector<RowSums> sums(static_cast<std::size_t>(rows));
+  for (Index r = 0; r < rows; ++r)
+    sums[static_cast<std::size_t>(r)] = {statistics.ZZ, statistics.m - statistics.missing_m.row(first + r).transpose(),
+                                         counts[first + r]};
+  for (Index i = 0; i < H; ++i)
+    for (Index j = i; j < H; ++j) {
+      const double* missing = statistics.missing_ZZ.row(pair_row(i, j, H)).data() + first;
+      for (Index r = 0; r < rows; ++r) {
+        Matrix& ZZ = sums[static_cast<std::size_t>(r)].ZZ;
+        ZZ(i, j) -= missing[r];
+        ZZ(j, i) = ZZ(i, j);
+      }
+    }
+  return sums;
+}
 
 /// What is left of row d:  sum over the observed of E[(y - step - W_d s.z)^2]
 double residual(double YY, double y, const Vector& YZ, const Vector& W, double step, const Vector& ZZ_W,
@@ -38,32 +61,22 @@ Vector solved_row(const Vector& old, const Vector& YZ, double y, const RowSums& 
 }
 
 void row_by_row(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
-                const MStepOptions& options, const Vector& counts, Model& next, Vector& residuals) {
-  const Index D = model.dimensions();
+                const MStepOptions& options, Model& next, Vector& residuals) {
   const bool with_step = model.intercept.size() > 0 && options.learn_intercept;
-  const Index groups = (D + kRowsTogether - 1) / kRowsTogether;
-#pragma omp parallel for schedule(dynamic) num_threads(options.threads)
-  for (Index group = 0; group < groups; ++group) {
-    const FloatingPointScope scope;
-    const Index first = group * kRowsTogether, rows = std::min(kRowsTogether, D - first);
-    const std::vector<RowSums> sums = row_sums(statistics, counts, first, rows);
-    for (Index r = 0; r < rows; ++r) {
-      const Index d = first + r;
-      const RowSums& of = sums[static_cast<std::size_t>(r)];
-      if (of.N <= kObserved * statistics.count) continue;
-      const Vector YZ = statistics.YZ.row(d).transpose();
-      const double y = statistics.y.size() > 0 ? statistics.y[d] : 0;
-      // Latents that are active only where d is missing keep their entry.
-      std::vector<Index> seen;
-      std::copy_if(used.begin(), used.end(), std::back_inserter(seen),
-                   [&](Index h) { return of.ZZ(h, h) > kObserved * statistics.ZZ(h, h); });
-      double step = 0;
-      const Vector W = solved_row(model.W.row(d).transpose(), YZ, y, of, seen, with_step, step);
-      next.W.row(d) = W.transpose();
-      if (with_step) next.intercept[d] += step;
-      residuals[d] = residual(statistics.YY(d, 0), y, YZ, W, step, of.ZZ * W, of.m, of.N);
-    }
-  }
+  for_each_row(statistics, options.threads, [&](Index d, const RowSums& of) {
+    if (of.N <= kObserved * statistics.count) return;
+    const Vector YZ = statistics.YZ.row(d).transpose();
+    const double y = statistics.y.size() > 0 ? statistics.y[d] : 0;
+    // Latents that are active only where d is missing keep their entry.
+    std::vector<Index> seen;
+    std::copy_if(used.begin(), used.end(), std::back_inserter(seen),
+                 [&](Index h) { return of.ZZ(h, h) > kObserved * statistics.ZZ(h, h); });
+    double step = 0;
+    const Vector W = solved_row(model.W.row(d).transpose(), YZ, y, of, seen, with_step, step);
+    next.W.row(d) = W.transpose();
+    if (with_step) next.intercept[d] += step;
+    residuals[d] = residual(statistics.YY(d, 0), y, YZ, W, step, of.ZZ * W, of.m, of.N);
+  });
 }
 
 void with_latent_values(const Model& model, const Statistics& statistics, const std::vector<Index>& used,
@@ -102,22 +115,19 @@ Vector observed_counts(const Statistics& statistics) {
   return (statistics.count - statistics.missing.array()).cwiseMax(0).matrix();
 }
 
-std::vector<RowSums> row_sums(const Statistics& statistics, const Vector& counts, Index first, Index rows) {
-  const Index H = statistics.ZZ.rows();
-  std::vector<RowSums> sums(static_cast<std::size_t>(rows));
-  for (Index r = 0; r < rows; ++r)
-    sums[static_cast<std::size_t>(r)] = {statistics.ZZ, statistics.m - statistics.missing_m.row(first + r).transpose(),
-                                         counts[first + r]};
-  for (Index i = 0; i < H; ++i)
-    for (Index j = i; j < H; ++j) {
-      const double* missing = statistics.missing_ZZ.row(pair_row(i, j, H)).data() + first;
-      for (Index r = 0; r < rows; ++r) {
-        Matrix& ZZ = sums[static_cast<std::size_t>(r)].ZZ;
-        ZZ(i, j) -= missing[r];
-        ZZ(j, i) = ZZ(i, j);
-      }
-    }
-  return sums;
+void for_each_row(const Statistics& statistics, int threads, const std::function<void(Index, const RowSums&)>& row) {
+  const Index D = statistics.YZ.rows(), groups = (D + kRowsTogether - 1) / kRowsTogether;
+  const Vector counts = observed_counts(statistics);
+  Failure failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (Index group = 0; group < groups; ++group)
+    failure.guard([&] {
+      const FloatingPointScope scope;
+      const Index first = group * kRowsTogether, rows = std::min(kRowsTogether, D - first);
+      const std::vector<RowSums> sums = row_sums(statistics, counts, first, rows);
+      for (Index r = 0; r < rows; ++r) row(first + r, sums[static_cast<std::size_t>(r)]);
+    });
+  failure.rethrow();
 }
 
 Noise noise_with_gaps(const Noise& old, const Vector& residuals, const Vector& counts, const Statistics& statistics,
@@ -140,8 +150,10 @@ void update_with_gaps(const Model& model, const Statistics& statistics, const st
   const Vector counts = observed_counts(statistics);
   if (!(counts.sum() > kObserved * statistics.count)) return;  // nothing was observed
   Vector residuals = Vector::Zero(model.dimensions());
-  (statistics.missing_ZZ.size() > 0 ? row_by_row : with_latent_values)(model, statistics, used, options, counts, next,
-                                                                       residuals);
+  if (statistics.missing_ZZ.size() > 0)
+    row_by_row(model, statistics, used, options, next, residuals);
+  else
+    with_latent_values(model, statistics, used, options, counts, next, residuals);
   next.noise = noise_with_gaps(model.noise, residuals, counts, statistics, rescues);
 }
 

@@ -13,6 +13,7 @@
 
 #include <gsc/fit.h>
 
+#include <functional>
 #include <vector>
 
 namespace gsc {
@@ -25,8 +26,6 @@ Vector observed_counts(const Statistics& statistics);
 
 /// Below this part of all data points an entry was not observed.
 inline constexpr double kObserved = 1e-9;
-/// Rows of W whose sums are unpacked together: a cache line of missing_ZZ.
-inline constexpr Index kRowsTogether = 8;
 
 /// One row of W and b: the sums of the data points that have the entry.
 struct RowSums {
@@ -34,8 +33,8 @@ struct RowSums {
   Vector m;   ///< H
   double N;
 };
-/// Those of rows first .. first + rows - 1, from missing_ZZ.
-std::vector<RowSums> row_sums(const Statistics& statistics, const Vector& counts, Index first, Index rows);
+/// Calls row(d, its sums) for every dimension, from missing_ZZ, on several threads.
+void for_each_row(const Statistics& statistics, int threads, const std::function<void(Index, const RowSums&)>& row);
 
 /// Noise of the old one's type from the residuals of each dimension and how often it was observed, above a floor.
 Noise noise_with_gaps(const Noise& old, const Vector& residuals, const Vector& counts, const Statistics& statistics,

@@ -6,7 +6,9 @@
 
 #include "math/blas.h"
 #include "math/eigen_pairs.h"
+#include "math/failure.h"
 #include "math/number_text.h"
+#include "math/numeric_scope.h"
 #include "tasks/fastica_kernel.h"
 
 namespace gsc {
@@ -43,11 +45,16 @@ Expectations expectations(const Matrix& white, const Matrix& W, Nonlinearity non
   const Index samples = white.cols(), blocks = (samples + kBlock - 1) / kBlock;
   const Index part = std::max(kFewestBlocks, (blocks + kMostParts - 1) / kMostParts) * kBlock;
   std::vector<Expectations> sums(static_cast<std::size_t>((samples + part - 1) / part));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(std::min(threads, static_cast <int>(sums.size())))
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Index first = static_cast<Index>(i) * part;
-    add_part(white, first, std::min(first + part, samples), W, nonlinearity, sums[i]);
-  }
+  const int team = std::min(threads, static_cast<int>(sums.size()));
+  Failure failure;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    failure.guard([&] {
+      const FloatingPointScope scope;
+      const Index first = static_cast<Index>(i) * part;
+      add_part(white, first, std::min(first + part, samples), W, nonlinearity, sums[i]);
+    });
+  failure.rethrow();
   Expectations mean = std::move(sums[0]);
   for (std::size_t i = 1; i < sums.size(); ++i) {
     mean.gx += sums[i].gx;

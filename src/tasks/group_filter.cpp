@@ -1,6 +1,7 @@
 #include "tasks/group_filter.h"
 
 #include "inference/simd_targets.h"
+#include "math/aligned.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tasks/group_filter.cpp"
@@ -128,7 +129,7 @@ HWY_EXPORT(Filter);
 GroupFilter::GroupFilter(Index values, Index members) : values_(values) {
   // Whichever way a group of up to so many members goes, and whichever of its sides is padded.
   const Index largest = padded(std::max(values, members));
-  memory_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(5 * largest * largest + largest));
+  memory_ = aligned<float>(static_cast<std::size_t>(5 * largest * largest + largest));
   arrays_ = {.values = static_cast<std::size_t>(values),
              .members = 0,
              .width = 0,

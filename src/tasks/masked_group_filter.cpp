@@ -1,6 +1,7 @@
 #include "tasks/masked_group_filter.h"
 
 #include "inference/simd_targets.h"
+#include "math/aligned.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tasks/masked_group_filter.cpp"
@@ -112,7 +113,7 @@ MaskedGroupFilter::MaskedGroupFilter(Index values, Index members)
       observed_(static_cast<std::size_t>(values)) {
   const Index patches = members * width_, square = values * width_;
   const auto floats = static_cast<std::size_t>(patches + 2 * square + 5 * width_);
-  memory_ = hwy::AllocateAligned<float>(floats);
+  memory_ = aligned<float>(floats);
   std::fill_n(memory_.get(), floats, 0.0f);  // what pads a row is read, too
   float* const X = memory_.get();
   float* const C = X + patches;

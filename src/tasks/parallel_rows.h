@@ -8,8 +8,8 @@
 
 namespace gsc {
 
-/// Calls body(row) for 0 <= row < rows; body must not throw. `threads` as thread_count() takes them; small pictures
-/// wake fewer.
+/// Calls body(row) for 0 <= row < rows; the first exception of any thread is passed on. `threads` as thread_count()
+/// takes them; small pictures wake fewer.
 void parallel_rows(Index rows, Index columns, int threads, const std::function<void(Index)>& body);
 
 /// Memory that is touched first takes as long as arithmetic on it: that, too, is done by all threads.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "math/numeric_scope.h"
 #include "tasks/parallel_rows.h"
 
 namespace gsc {
@@ -155,6 +156,7 @@ void PatchAverager::add_block(Index first, const Eigen::Ref<const Matrix>& patch
   }
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int part = 0; part < threads; ++part) {
+    const FloatingPointScope floating_point;
     const Index begin = top + (bottom - top) * part / threads, end = top + (bottom - top) * (part + 1) / threads;
     for (Index i = 0; i < patches.rows(); ++i)
       add_rows(first + i, patches.row(i).data(), weights(i), variances_.empty() ? nullptr : variances.row(i).data(),

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "distributed/together.h"
+#include "math/failure.h"
 #include "math/numeric_scope.h"
 #include "tasks/patch_neighbours.h"
 #include "tasks/patches.h"
@@ -148,11 +149,13 @@ class Reconstructor {
       patches.resize(count, D);
       variances.resize(count, D);
       weights.resize(count);
+      Failure failure;
 #pragma omp parallel num_threads(threads)
       {
-        Matrix noisy(1, D), means;
-#pragma omp for schedule(static)
-        for (Index i = 0; i < count; ++i) {
+        const FloatingPointScope floating_point;
+        Matrix noisy, means;
+        const auto fill_row = [&](Index i) {
+          noisy.resize(1, D);
           data_.read(posterior.first + begin + i, noisy, means);
           Eigen::RowVectorXf mean = Eigen::RowVectorXf::Zero(D), variance = mean;
           for (Index c = 0; c < candidates; ++c) {
@@ -166,8 +169,11 @@ class Reconstructor {
           for (Index d = 0; d < D; d += means.cols()) patches.row(i).segment(d, means.cols()) += means.row(0);
           variances.row(i) = variance.cast<double>().array() + mean_variance_;
           weights[i] = patch_weight(variances.row(i).mean(), weight_floor_, plan_.weights);
-        }
+        };
+#pragma omp for schedule(static)
+        for (Index i = 0; i < count; ++i) failure.guard([&] { fill_row(i); });
       }
+      failure.rethrow();
       averager.add_block(posterior.first + begin, patches, weights, variances, threads);
     }
   }

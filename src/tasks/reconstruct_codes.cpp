@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inference/coder.h"
+#include "tasks/parallel_rows.h"
 #include "tasks/patches.h"
 
 namespace gsc {
@@ -30,13 +31,12 @@ Reconstruction reconstruct_from_codes(const Picture& noisy, const Model& model, 
     const Coded coded = code_rows(coder, rows, first, count, model.latents(), options, stop);
     patches.resize(count, data.cols());
     data.read(first, patches, means);
-#pragma omp parallel for schedule(static) num_threads(thread_count(options.threads))
-    for (Index i = 0; i < count; ++i) {
+    parallel_rows(count, data.cols(), options.threads, [&](Index i) {
       patches.row(i).setZero();
       if (model.intercept.size() > 0) patches.row(i) = model.intercept.transpose();
       for (Codes::InnerIterator entry(coded.codes, i); entry; ++entry)
         patches.row(i) += entry.value() * atoms.row(entry.row());
-    }
+    });
     add_means(patches, means);
     averager.add_block(first, patches, Vector::Ones(count));
     done = static_cast<double>(first + count) / static_cast<double>(data.rows());
