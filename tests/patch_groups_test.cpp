@@ -224,6 +224,31 @@ TEST_F(Groups, SmallPicturesAndLargePatches) {
   }
 }
 
+/// Whatever the pilot: a bright line has no patch like it, so only references cover it.
+TEST_F(Groups, EveryPixelIsInAReference) {
+  for (const auto& [height, width] : {std::pair<Index, Index>{4, 90}, {90, 4}, {5, 5}, {7, 31}}) {
+    Picture flat = noise_picture(height, width, 1, 5);
+    flat.channels[0].setConstant(100);
+    for (const Index at : {1, 2, 3, 4}) {
+      Picture line = flat;
+      if (width > height)
+        line.channels[0].col(at).setConstant(200);
+      else
+        line.channels[0].row(std::min(at, height - 1)).setConstant(200);
+      GroupOptions narrow = options(1);
+      narrow.sizes = {{2, 24}};
+      narrow.step = 5;
+      EXPECT_TRUE(filter_groups(line, line, 30, narrow).channels[0].allFinite()) << height << " x " << width;
+    }
+  }
+}
+
+TEST_F(Groups, PassOnWhatIsThrownInAThread) {
+  expect_error<Error>(
+      [&] { filter_groups(noisy_, pilot_, 25, options(2), [](double) -> bool { throw Error("no more of this"); }); },
+      {"no more of this"});
+}
+
 TEST_F(Groups, StopWhenAsked) {
   int calls = 0;
   expect_error<Interrupted>([&] { filter_groups(noisy_, pilot_, 25, options(1), [&](double) { return ++calls < 3; }); },

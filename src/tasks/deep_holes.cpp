@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tasks/group_bands.h"
 #include "tasks/masked_group_filter.h"
 
 namespace gsc {
@@ -44,8 +45,8 @@ class HoleFilling {
     sums_.assign(values_.channels.size(), Matrix::Zero(values_.height(), values_.width()));
     weights_ = Matrix::Zero(values_.height(), values_.width());
     sum_known();
-    for (Index row = 0; row + patch_ <= values_.height(); row += kStep)
-      for (Index col = 0; col + patch_ <= values_.width(); col += kStep) {
+    for (const Index row : reference_places(values_.height(), patch_, kStep))
+      for (const Index col : reference_places(values_.width(), patch_, kStep)) {
         const Index here = known_in(row, col);
         const double least = kLeastKnown * static_cast<double>(patch_ * patch_);
         if (here == patch_ * patch_ || static_cast<double>(here) < least) continue;

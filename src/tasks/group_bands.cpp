@@ -2,9 +2,10 @@
 
 namespace gsc {
 
-std::vector<Index> reference_places(Index last, Index step) {
+std::vector<Index> reference_places(Index side, Index patch, Index step) {
+  const Index last = side - patch;
   std::vector<Index> places;
-  for (Index at = 0; at < last; at += step) places.push_back(at);
+  for (Index at = 0; at < last; at += std::min(step, patch)) places.push_back(at);
   places.push_back(last);
   return places;
 }

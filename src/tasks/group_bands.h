@@ -7,12 +7,12 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "math/failure.h"
 #include "math/numeric_scope.h"
 #include "tasks/parallel_rows.h"
 #include "tasks/planes.h"
@@ -59,8 +59,9 @@ struct PictureSums {
   }
 };
 
-/// Where references are along one side: 0, step, 2 step, ..., and the last one that fits.
-std::vector<Index> reference_places(Index last, Index step);
+/// Where references with patches of so many pixels are along a side of the picture: 0, step, 2 step, ..., and the last
+/// one that fits. No further apart than a patch is wide, or pixels between them would be in none.
+std::vector<Index> reference_places(Index side, Index patch, Index step);
 
 /// Rows of a band of references, and the rows of the picture that their groups may touch.
 struct Band {
@@ -74,29 +75,25 @@ Band band_of(const std::vector<Index>& rows, Index band, Index reach, Index patc
 template <class MakeScratch, class Filter>
 void add_bands(Index begin, Index end, int threads, const MakeScratch& make_scratch, const Filter& filter,
                PictureSums& total, const std::function<bool(Index)>& go_on, const char* doing) {
-  std::atomic<bool> stopped = false;
-  std::exception_ptr failure;
+  Failure failure;
 #pragma omp parallel num_threads(threads)
   {
     const FloatingPointScope floating_point;
-    auto scratch = make_scratch();
+    std::optional<decltype(make_scratch())> scratch;
+    failure.guard([&] { scratch.emplace(make_scratch()); });
 #pragma omp for ordered schedule(dynamic, 1)
     for (Index band = begin; band < end; ++band) {
       std::optional<BandSums> sums;
-      try {
-        if (!stopped) sums = filter(band, scratch);
-        if (omp_get_thread_num() == 0 && go_on && !stopped && !go_on(band - begin)) stopped = true;
-      } catch (...) {
-        stopped = true;
-#pragma omp critical(gsc_group_failure)
-        if (!failure) failure = std::current_exception();
-      }
+      failure.guard([&] {
+        sums = filter(band, *scratch);
+        if (omp_get_thread_num() == 0 && go_on && !go_on(band - begin))
+          throw Interrupted(std::string("interrupted while ") + doing);
+      });
 #pragma omp ordered
       if (sums) total.add(*sums);
     }
   }
-  if (failure) std::rethrow_exception(failure);
-  if (stopped) throw Interrupted(std::string("interrupted while ") + doing);
+  failure.rethrow();
 }
 
 /// The same size and depth, all zero.

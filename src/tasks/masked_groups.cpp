@@ -31,8 +31,8 @@ class Filling {
         noise_variance_(static_cast<float>(options.noise * options.noise)),
         ridge_(static_cast<float>(options.ridge * options.ridge)),
         floor_(static_cast<float>(options.weight_floor) * (noise_variance_ + ridge_)),
-        rows_(reference_places(damaged.height() - size.patch, options.step)),
-        cols_(reference_places(damaged.width() - size.patch, options.step)) {}
+        rows_(reference_places(damaged.height(), size.patch, options.step)),
+        cols_(reference_places(damaged.width(), size.patch, options.step)) {}
 
   Index bands() const { return (static_cast<Index>(rows_.size()) + kBandRows - 1) / kBandRows; }
 

@@ -25,7 +25,7 @@ struct MaskedGroupOptions {
   int threads = 0;
 };
 
-/// NaN where nothing covered a value in neither of them; `variance` is that of the posterior.
+/// `variance` is that of the posterior.
 struct FilledGroups {
   Picture picture, variance;
 };

@@ -28,8 +28,8 @@ class Grouping {
         reach_(std::min(options.reach, kMostReach)),
         variance_(static_cast<float>(noise * noise)),
         equal_(equal_distance(options, noise, size.patch, noisy.size())),
-        rows_(reference_places(noisy.height() - size.patch, options.step)),
-        cols_(reference_places(noisy.width() - size.patch, options.step)) {}
+        rows_(reference_places(noisy.height(), size.patch, options.step)),
+        cols_(reference_places(noisy.width(), size.patch, options.step)) {}
 
   Index bands() const { return (static_cast<Index>(rows_.size()) + kBandRows - 1) / kBandRows; }
 
@@ -99,7 +99,7 @@ std::vector<GroupShape> shapes_of(const GroupOptions& options, double noise, Ind
                       .members = size.members,
                       .most = size.largest(),
                       .reach = std::min(options.reach, kMostReach),
-                      .step = options.step,
+                      .step = std::min(options.step, patch),
                       .variance = static_cast<float>(noise * noise),
                       .equal = equal_distance(options, noise, patch, planes)});
   }
