@@ -129,15 +129,13 @@ Inpainted inpaint_watched(const Settings& settings, const InpaintingRun& run, co
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     progress.show(progress_text(now, seconds), std::chrono::seconds(2));
     if (!interrupted()) return true;
-    if (now.best != nullptr) best = *now.best;
+    if (now.best) best = now.best();
     return false;
   };
   try {
     return naming_file(settings.inpaint.picture, [&] { return inpaint_as_planned(run.damaged, plan, watch); });
   } catch (const Interrupted& error) {
     if (!best) throw;
-    best->alpha = run.damaged.alpha;
-    best->metadata = run.damaged.metadata;
     write_result(settings, *best);
     throw Interrupted(fmt::format("{}; {} is the picture as far as it was", error.what(), settings.output));
   }
@@ -155,6 +153,8 @@ int run_inpaint(const CommandLine& line) {
   if (asked.keep_observed) options.keep_observed = true;
   if (asked.denoise_observed) options.keep_observed = false;
   options.validate();
+  if (!asked.std.empty() && options.groups == 0)
+    throw UsageError("std is given, but groups is 0, and a first guess does not know how far off it is; leave one out");
   check_files(settings);
 
   ProgressLine progress("inpaint", settings.quiet);

@@ -91,6 +91,7 @@ std::string missing_text(Index missing, Index values) {
 void judge(InpaintingRun& run) {
   if (!run.clean) return;
   run.score = score_of(*run.clean, first_guess(run.damaged), run.inpainted.picture);
+  if (run.inpainted.std.channels.empty()) return;
   double within = 0, missing = 0;
   for (std::size_t c = 0; c < run.damaged.channels.size(); ++c)
     for (Index i = 0; i < run.damaged.channels[c].size(); ++i) {
@@ -166,12 +167,12 @@ void write_report(const std::string& path, const Settings& settings, const Inpai
   Figure filled{"inpainted", "", shown(inpainted.picture), 0, peak};
   if (run.score) filled.detail = scores_text(run.score->psnr, run.score->ssim);
   report.add_slider(damaged, filled);
-  const Picture std = shown(inpainted.std);
-  const double white = white_of(std);
-  std::vector<Figure> figures = {damaged,
-                                 {"mask", "white is missing", shown(mask_of(run.damaged)), 0, 1},
-                                 filled,
-                                 {"standard deviation", fmt::format("white is {:.3g} and more", white), std, 0, white}};
+  std::vector<Figure> figures = {damaged, {"mask", "white is missing", shown(mask_of(run.damaged)), 0, 1}, filled};
+  if (!inpainted.std.channels.empty()) {
+    const Picture std = shown(inpainted.std);
+    const double white = white_of(std);
+    figures.push_back({"standard deviation", fmt::format("white is {:.3g} and more", white), std, 0, white});
+  }
   if (run.clean) figures.push_back({"clean", "", shown(*run.clean), 0, peak});
   report.add_figures(figures);
   if (inpainted.held_out.values > 0) {

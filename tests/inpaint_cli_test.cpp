@@ -283,6 +283,8 @@ TEST_F(InpaintProgram, RefusesWhatMakesNoSense) {
   expect_says(refusal(with({"--observe", "1.5"}), 2), {"observe is 1.5", "up to 1"});
   expect_says(refusal(with({"--observe", "0.5", "--missing", "0"}), 2), {"observe", "excludes"});
   expect_says(refusal(with({"--observe", "0.5", "--clean", "in.png"}), 2), {"clean and observe exclude"});
+  expect_says(refusal(with({"--missing", "0", "--groups", "0", "--std", "std.tif"}), 2),
+              {"groups is 0", "first guess"});
   expect_says(refusal(with({"--missing", "0", "--invert-mask"}), 2), {"invert-mask is for --mask"});
   expect_says(refusal(with({"--missing", "0", "--whole-pixels"}), 2), {"whole-pixels is for --observe"});
   expect_says(refusal(with({"--missing", "0", "--keep-observed", "--denoise-observed"}), 2), {"exclude each other"});

@@ -361,11 +361,51 @@ TEST(Inpaint, TinyPicturesAndSingleValuesWork) {
 TEST(Inpaint, StopsWhenAsked) {
   const Picture damaged = drop_values(waves(64), 0.3, false, 1);
   int calls = 0;
+  Picture best;
   const auto watch = [&](const InpaintProgress& now) {
-    EXPECT_NE(now.best, nullptr);
+    EXPECT_TRUE(now.best);
+    best = now.best();
     return ++calls < 5;
   };
   expect_error<Interrupted>([&] { inpaint(damaged, quick(), watch); }, {"interrupted while inpainting"});
+  // Values that are set aside for now are in it, as all that is observed.
+  const Matrix &before = damaged.channels[0], &after = best.channels[0];
+  EXPECT_FALSE(after.hasNaN());
+  EXPECT_EQ(before.array().isNaN().select(after, before), after);
+}
+
+/// Pixels between references that are further apart than patches are wide were in no group.
+TEST(Inpaint, SmallPatchesLeaveNothingOut) {
+  for (const Quality quality : {Quality::fast, Quality::standard}) {
+    InpaintOptions options = quick();
+    options.quality = quality;
+    options.patch = 2;
+    Picture damaged = waves(40);
+    for (Index at = 0; at < 40; ++at) damaged.channels[0](at, (7 * at) % 40) = kNan;
+    const Inpainted filled = inpaint(damaged, options);
+    for (Index at = 0; at < 40; ++at) EXPECT_GT(filled.std.channels[0](at, (7 * at) % 40), 0) << at;
+  }
+}
+
+TEST(Inpaint, AFirstGuessHasNoDeviations) {
+  InpaintOptions options = quick();
+  options.groups = 0;
+  EXPECT_TRUE(inpaint(drop_values(waves(40), 0.5, false, 1), options).std.channels.empty());
+  EXPECT_TRUE(inpaint(waves(40), options).std.channels[0].isZero()) << "nothing is missing";
+}
+
+TEST(Inpaint, HolesReachTheLastRow) {
+  // An odd number of places for patches: the last row is between two steps.
+  for (const Index size : {96, 97}) {
+    const Picture clean = waves(size);
+    Picture damaged = clean;
+    damaged.channels[0].block(size - 24, 30, 24, 24).setConstant(kNan);
+    Picture pilot = first_guess(damaged);
+    const Matrix guess = pilot.channels[0];
+    EXPECT_GT(fill_deep_holes(damaged, 9, 1, pilot, {}), 2);
+    const Matrix change = (pilot.channels[0] - guess).row(size - 1).segment(32, 20);
+    EXPECT_GT(change.cwiseAbs().minCoeff(), 0) << size << ": every pixel is in a patch";
+  }
 }
 
 TEST(Inpaint, RefusesWhatMakesNoSense) {
@@ -376,12 +416,16 @@ TEST(Inpaint, RefusesWhatMakesNoSense) {
   expect_error<Error>([&] { inpaint(waves(3), quick()); }, {"3 x 3 pixels", "at least 4"});
   Picture infinite = picture;
   infinite.channels[0](4, 6) = std::numeric_limits<double>::infinity();
-  expect_error<Error>([&] { inpaint(infinite, quick()); }, {"infinite", "row 4, column 6", "missing"});
+  expect_error<Error>([&] { inpaint(infinite, quick()); }, {"is inf", "row 4, column 6", "at most 1e15", "missing"});
+  infinite.channels[0](4, 6) = -1e30;
+  expect_error<Error>([&] { inpaint(infinite, quick()); }, {"-1e+30", "row 4, column 6", "at most 1e15", "scale"});
   expect_error<Error>([&] { with_gaps(picture, waves(31)); }, {"31 x 31", "32 x 32", "must be equal"});
   expect_error<Error>([&] { with_gaps(picture, waves(32, 3)); }, {"3 channels", "picture has 1"});
   InpaintOptions options = quick();
-  options.patch = 40;
-  expect_error<UsageError>([&] { inpaint(picture, options); }, {"patch is 40", "32 x 32", "smaller patches"});
+  options.patch = 30;
+  expect_error<UsageError>([&] { inpaint(waves(24), options); }, {"patch is 30", "24 x 24", "smaller patches"});
+  options.patch = 33;
+  expect_error<UsageError>([&] { inpaint(picture, options); }, {"patch is 33", "between 2 and 32"});
   options = quick();
   options.noise = -1;
   expect_error<UsageError>([&] { inpaint(picture, options); }, {"noise is -1", "at least 0"});

@@ -52,14 +52,16 @@ struct HeldOut {
 struct InpaintProgress {
   double fraction = 0;            ///< of the whole work, 0..1
   int round = 0, rounds = 0;      ///< of groups, from 1 on
-  const Picture* best = nullptr;  ///< the result so far
+  std::function<Picture()> best;  ///< makes the result so far, with all observed values in it; empty: there is none
 };
 /// Returns false to stop; inpaint() then throws Interrupted.
 using InpaintObserver = std::function<bool(const InpaintProgress&)>;
 
 struct Inpainted {
   Picture picture;  ///< nothing is missing
-  Picture std;      ///< standard deviation of each value's error, depth real32; 0 where it is kept
+  /// Standard deviation of each value's error, depth real32; 0 where it is kept. No channels without rounds of groups:
+  /// a first guess does not know how far off it is.
+  Picture std;
   Index missing = 0, values = 0;
   Index deepest = 0;  ///< pixels from the innermost missing pixel to the nearest observed one
   int shells = 0;     ///< where that is deeper than a patch reaches: steps in which holes were filled from outside in

@@ -45,8 +45,8 @@ class Inpainted:
     ----------
     image : ndarray
         The picture, in the units it came in and never clipped.
-    std : ndarray
-        Standard deviation of each value's error, 0 where it is kept.
+    std : ndarray or None
+        Standard deviation of each value's error, 0 where it is kept; None without rounds of groups.
     sigma : float
         Noise of what is observed.
     kept : bool
@@ -56,7 +56,7 @@ class Inpainted:
     """
 
     image: Array
-    std: Array
+    std: Array | None
     sigma: float
     kept: bool
     held_out: HeldOut
@@ -164,6 +164,8 @@ def inpaint(
     """
     planes, depth = _damaged(image, mask, channel_axis)
     require_callback(callback)
+    if return_std and groups == 0:
+        raise UsageError("return_std is True, but groups is 0, and a first guess does not know how far off it is")
     given = {
         "quality": quality,
         "patch": patch,
@@ -177,7 +179,7 @@ def inpaint(
     given = {name: value for name, value in given.items() if value is not None}
     result = _core.inpaint(planes, depth, given, callback)
 
-    def everything(whole: Array, std: Array) -> Inpainted:
+    def everything(whole: Array, std: Array | None) -> Inpainted:
         return Inpainted(whole, std, result["sigma"], result["kept"], HeldOut(**result["held_out"]))
 
     return asked_for(result, image, planes.shape, channel_axis, return_std, everything if return_all else None)

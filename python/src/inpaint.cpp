@@ -79,7 +79,8 @@ nb::dict inpaint_planes(const Planes& planes, const std::string& depth, const nb
   told["coverage"] = held_out.coverage;
   nb::dict values;
   values["picture"] = array_of(planes_of(inpainted.picture));
-  values["std"] = array_of(planes_of(inpainted.std));
+  values["std"] = nb::none();
+  if (!inpainted.std.channels.empty()) values["std"] = array_of(planes_of(inpainted.std));
   values["sigma"] = inpainted.noise.std;
   values["kept"] = inpainted.kept;
   values["held_out"] = told;

@@ -29,7 +29,6 @@ class Interruptible {
  private:
   void check_signals();
   std::atomic<bool> stop_ = false;
-  std::mutex mutex_;
   std::unique_ptr<nb::python_error> signal_, raised_;
 };
 

@@ -6,6 +6,7 @@
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
 #include "tasks/beta_process_plan.h"
+#include "tasks/planes.h"
 #include "tasks/scales.h"
 
 namespace gsc {
@@ -107,9 +108,6 @@ Index group_members(Index patch) { return std::max<Index>(24, patch * 3); }
 std::string size_text(const Picture& picture) {
   return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
 }
-
-/// Squared differences of patches are sums of floats.
-constexpr double kLargestPixel = 1e15;
 
 void check_values(const Picture& noisy) {
   for (const Matrix& channel : noisy.channels)

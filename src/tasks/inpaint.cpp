@@ -20,6 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Every thread has matrices of all values of a patch times all: 40 MB of colours at this size.
+constexpr Index kLargestInpaintPatch = 32;
+
 /// What is observed goes back to what it was, if it is kept.
 void put_back(const Picture& damaged, bool keep, Picture& picture) {
   if (!keep) return;
@@ -65,11 +68,11 @@ class Inpainting {
         judge(aside, result_.picture, variance_, plan_.noise_taken, share_missing(), plan_.keep, damaged_.peak());
     put_back(damaged_, plan_.keep, result_.picture);
     fill(damaged_, honest, plan_.rounds.size());
-    result_.std = deviations(damaged_, variance_, held_out.scale, plan_.keep);
+    if (!plan_.rounds.empty() || plan_.missing == 0)
+      result_.std = deviations(damaged_, variance_, held_out.scale, plan_.keep);
     result_.group_rounds = static_cast<int>(plan_.rounds.size());
     result_.seconds_grouping = std::chrono::duration<double>(Clock::now() - start).count();
-    result_.picture.alpha = damaged_.alpha;
-    result_.picture.metadata = damaged_.metadata;
+    result_.picture = whole();
     return std::move(result_);
   }
 
@@ -82,7 +85,7 @@ class Inpainting {
     variance_ = result_.picture;
     for (Matrix& channel : variance_.channels) channel.setZero();
     if (plan_.rounds.empty()) return;
-    now_.best = &result_.picture;
+    now_.best = [this] { return whole(); };
     const MaskedGroupOptions& last = plan_.rounds.back();
     const Index patch = last.sizes[last.sizes.size() / 2].patch + 2;
     result_.shells = fill_deep_holes(some, patch, last.ridge, result_.picture, [&] { return report(0); });
@@ -112,6 +115,15 @@ class Inpainting {
     return !observer_ || observer_(now_);
   }
 
+  /// The result so far as it would be given back: with the values that are set aside for now.
+  Picture whole() const {
+    Picture picture = result_.picture;
+    put_back(damaged_, plan_.keep, picture);
+    picture.alpha = damaged_.alpha;
+    picture.metadata = damaged_.metadata;
+    return picture;
+  }
+
   const Picture& damaged_;
   const InpaintPlan& plan_;
   const InpaintObserver& observer_;
@@ -128,7 +140,9 @@ void InpaintOptions::validate() const {
       throw UsageError(std::string(name) + " is " + std::to_string(*value) + "; it must be at least " +
                        std::to_string(least));
   };
-  at_least("patch", patch, Index{2});
+  if (patch && (*patch < 2 || *patch > kLargestInpaintPatch))
+    throw UsageError("patch is " + std::to_string(*patch) + "; it must be between 2 and " +
+                     std::to_string(kLargestInpaintPatch) + " pixels");
   at_least("groups", groups, 0);
   if (noise && !(*noise >= 0 && std::isfinite(*noise)))
     throw UsageError("noise is " + std::to_string(*noise) + "; it must be a standard deviation, at least 0");

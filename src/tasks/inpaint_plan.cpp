@@ -8,6 +8,7 @@
 #include "tasks/inpaint_pilot.h"
 #include "tasks/model_pilot.h"
 #include "tasks/observed_noise.h"
+#include "tasks/planes.h"
 
 namespace gsc {
 namespace {
@@ -62,9 +63,11 @@ void check(const Picture& damaged) {
   for (const Matrix& channel : damaged.channels)
     for (Index r = 0; r < channel.rows(); ++r)
       for (Index c = 0; c < channel.cols(); ++c)
-        if (std::isinf(channel(r, c)))
-          throw Error("the picture is infinite at row " + std::to_string(r) + ", column " + std::to_string(c) +
-                      " (from 0); mark such values as missing");
+        if (std::abs(channel(r, c)) > kLargestPixel)
+          throw Error("the picture is " + number_text(channel(r, c), 3) + " at row " + std::to_string(r) + ", column " +
+                      std::to_string(c) +
+                      " (from 0), and inpainting needs values of at most 1e15; mark such values as missing, or scale "
+                      "the picture");
 }
 
 double guess_seconds(const Picture& damaged, double missing, const MaskedGroupOptions& round) {

@@ -15,6 +15,9 @@
 
 namespace gsc {
 
+/// Squared differences of patches are sums of floats.
+inline constexpr double kLargestPixel = 1e15;
+
 /// Whether three channels become Y, U and V, or stay as they are: where values are missing, those of one channel may.
 enum class Colours { turned, kept };
 
