@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "distributed/thread_team.h"
 #include "expect_error.h"
@@ -114,6 +117,27 @@ TEST_F(Starts, ObserverSeesEveryRowAndCanStop) {
   Counter none(0);
   expect_error<Interrupted>([&] { fit_restarts(data_, options_, 4, &none); },
                             {"interrupted before the first iteration"});
+}
+
+/// A column that nobody has, and a noise level that is assumed: all starts say both, which are told once each.
+TEST_F(Starts, EveryNoteIsToldOnce) {
+  class Notes final : public Observer {
+   public:
+    void on_note(const std::string& note) override { notes.push_back(note); }
+    std::vector<std::string> notes;
+  } told;
+  Matrix rows(data_.rows(), data_.cols() + 1);
+  Matrix values(data_.rows(), data_.cols());
+  data_.read(0, values);
+  rows << values, Matrix::Constant(values.rows(), 1, std::numeric_limits<double>::quiet_NaN());
+  FitOptions options = options_;
+  options.inference = {};
+  options.inference.method = Method::ksvd;
+  options.inference.missing = Missing::nan;
+  options.iterations = 2;
+  fit_restarts(MatrixData(rows), options, 3, &told);
+  EXPECT_GE(told.notes.size(), 2U);
+  EXPECT_EQ(std::set<std::string>(told.notes.begin(), told.notes.end()).size(), told.notes.size());
 }
 
 TEST_F(Starts, ErrorsOfAllStartsAreReported) {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -22,10 +23,10 @@ namespace {
 class SharedObserver final : public Observer {
  public:
   explicit SharedObserver(Observer* observer) : observer_(observer) {}
-  /// All starts have the same to say.
+  /// All starts have the same to say, so each note is passed on once.
   void on_note(const std::string& note) override {
     const std::lock_guard lock(mutex_);
-    if (observer_ != nullptr && !std::exchange(noted_, true)) observer_->on_note(note);
+    if (observer_ != nullptr && notes_.insert(note).second) observer_->on_note(note);
   }
   void on_iteration(const FitState& state) override {
     const std::lock_guard lock(mutex_);
@@ -40,7 +41,8 @@ class SharedObserver final : public Observer {
  private:
   std::mutex mutex_;
   Observer* observer_;
-  bool stopped_ = false, noted_ = false;
+  bool stopped_ = false;
+  std::set<std::string> notes_;
 };
 
 struct Start {
