@@ -259,11 +259,11 @@ TEST_F(Cli, OneLiveLineOnATerminal) {
   ProgramOptions options;
   options.terminal = true;
   const std::string text =
-      done({"fit", "bars.npy", "-o", "m.h5", "--latents", "8", "--iterations", "400", "--tolerance", "0"}, options).err;
+      done({"fit", "bars.npy", "-o", "m.h5", "--latents", "8", "--iterations", "4000", "--tolerance", "0"}, options).err;
   EXPECT_NE(text.find("\riteration"), std::string::npos) << text;
   EXPECT_NE(text.find(" left)"), std::string::npos) << text;
   EXPECT_EQ(text.find("\niteration"), std::string::npos) << text;
-  EXPECT_NE(text.find("400/400"), std::string::npos) << text;
+  EXPECT_NE(text.find("4000/4000"), std::string::npos) << text;
 }
 
 TEST_F(Cli, ConfigFile) {
