@@ -190,7 +190,9 @@ Json fastica_json(const FasticaCourse& course) {
   const CurvePoint& last = course.curve.back();
   Json json{{"method", "fastica"},
             {"iterations", last.iteration},
-            {"stop_reason", course.converged ? "converged" : "iterations"},
+            {"stop_reason", course.converged     ? "converged"
+                            : course.out_of_time ? "time"
+                                                 : "iterations"},
             {"amari", value_json(last.quality)},
             {"seconds_learning", last.seconds},
             {"best_of_others", value_json(course.race.target)},

@@ -238,6 +238,14 @@ TEST_F(DenoiseProgram, TinyPicturesAndThoseOfTwoValues) {
     else
       EXPECT_EQ(read_picture(file("out.png")).width(), width);
   }
+  // A line that is like nothing else is in no other patch, and does not get lost.
+  Picture line;
+  line.channels.emplace_back(Matrix::Constant(4, 90, 60.0));
+  line.channels[0].col(5).setConstant(200);
+  line.channels[0](1, 40) = 61;
+  write_picture(file("line.png"), line);
+  ASSERT_EQ(run({"line.png", "-o", "line-out.png"}).code, 0);
+  EXPECT_GT(read_picture(file("line-out.png")).channels[0].col(5).minCoeff(), 150);
   // One bit a pixel: what is drawn is no noise, and stays.
   std::string bits = "P2 64 48 1\n";
   for (int y = 0; y < 48; ++y)

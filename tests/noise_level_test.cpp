@@ -156,6 +156,22 @@ TEST(NoiseLevel, TinyPictures) {
   EXPECT_TRUE(measure_noise(Picture{}).uncertain);
 }
 
+/// Spectra that rise, as of noise that was sharpened, are no texture; the least that is white in them is told.
+TEST(NoiseLevel, SharpenedPictures) {
+  const Picture noisy = add_noise(drawn(160, 200, [](double, double) { return 100; }), 10, false, 3);
+  Picture sharp = noisy;
+  for (Index y = 1; y < 159; ++y)
+    for (Index x = 1; x < 199; ++x) {
+      const Matrix& pixels = noisy.channels[0];
+      const double around = pixels(y - 1, x) + pixels(y + 1, x) + pixels(y, x - 1) + pixels(y, x + 1);
+      sharp.channels[0](y, x) += 0.5 * (pixels(y, x) - around / 4);
+    }
+  const NoiseLevel level = measure_noise(sharp);
+  EXPECT_TRUE(std::isfinite(level.std) && std::isfinite(level.error));
+  EXPECT_GT(level.std, 5);
+  EXPECT_LT(level.std, 20);
+}
+
 TEST(NoiseLevel, ADrawingOfTwoValuesHasNone) {
   Picture picture;
   picture.channels.push_back(

@@ -76,7 +76,8 @@ FasticaCourse fastica_course(const Data& data, const FitOptions& options, const 
       course.curve.back().quality = amari_index(found.mixing, truth);
     } catch (const Error&) {  // a singular one has none
     }
-    if (seconds > 0 && now > seconds) break;
+    course.out_of_time = seconds > 0 && now > seconds && !course.converged;
+    if (course.out_of_time) break;
   }
   return course;
 }
@@ -149,7 +150,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
   result.seconds = seconds;
   result.measure = clean ? Measure::psnr : Measure::free_energy;
   result.judged_on_the_way = judge_on_the_way || !clean;
-  const double noise = estimate_noise(noisy);
+  const double noise = noise_level(noisy, options).std;
   std::vector<ModelPlan> plans;
   for (const Method method : methods) {
     DenoiseOptions of_method = options;

@@ -35,7 +35,7 @@ struct MethodRun {
 struct FasticaCourse {
   LearningCurve curve;  ///< quality alone counts
   Race race;
-  bool converged = false;
+  bool converged = false, out_of_time = false;
 };
 
 /// What the method makes better, in words. Values are comparable where the words are the same: those of online learning

@@ -138,8 +138,9 @@ class Work {
     part_ = seconds / whole_;
     now.fraction = before_;
   }
-  bool report(double share) {
+  bool report(double share, bool asking = false) {
     now.fraction = before_ + part_ * share;
+    now.asking = asking;
     return !observer_ || observer_(now);
   }
 
@@ -208,7 +209,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   for (const DenoisePlan& half : plan.coarse) {
     work.begin(half.seconds());
     work.now.half_size = true;
-    const auto watch = [&](const DenoiseProgress& now) { return work.report(now.fraction); };
+    const auto watch = [&](const DenoiseProgress& now) { return work.report(now.fraction, now.asking); };
     add_coarse(denoise_as_planned(halved(noisy), half, watch).picture, plan.coarse_share, result.picture);
   }
   if (has_std && plan.group_rounds > 0 && plan.groups.sizes.size() > 1)

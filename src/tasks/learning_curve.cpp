@@ -175,6 +175,7 @@ DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Pic
   DenoisePlan alone;
   alone.noise.std = noise;
   alone.models = {plan};
+  alone.groups.threads = plan.fit.inference.threads;
   TimeLimit limit(options.seconds);
   alone.out_of_time = [&] { return limit.is_up(); };
   course.denoised = denoise_as_planned(noisy, alone, [&](const DenoiseProgress& now) {
@@ -230,10 +231,6 @@ std::vector<Race> race(const std::vector<LearningCurve>& curves, Measure measure
 }
 
 }  // namespace
-
-std::optional<double> seconds_to_reach(const LearningCurve& curve, Measure measure, double target) {
-  return first_time(curve, measure, target, less_is_better(measure));
-}
 
 std::vector<Race> race(const std::vector<LearningCurve>& curves, Measure measure) {
   return race(curves, measure, less_is_better(measure));

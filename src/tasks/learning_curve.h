@@ -66,9 +66,6 @@ enum class Measure { free_energy, psnr, amari };
 
 std::optional<double> value_of(const CurvePoint& point, Measure measure);
 
-/// The first time at which the curve is as good as `target` (up to rounding); none: never.
-std::optional<double> seconds_to_reach(const LearningCurve& curve, Measure measure, double target);
-
 /// How a curve does against others.
 struct Race {
   std::optional<double> target;   ///< the best value with which another ends

@@ -96,7 +96,8 @@ class Mixture {
       square += weight * at * at, product += weight * at * value;
     }
     const double spread = square - place * place / sum, slope = -(product - place * level / sum) / spread;
-    if (!(slope * slope * spread > 1)) return usual;  // not known from zero
+    // A slope that cannot be told from zero says nothing; one that rises (a sharpened picture) is not texture's.
+    if (!(slope > 0 && slope * slope * spread > 1)) return usual;
     const double known = slope * slope * spread, before = 1 / (kUsualError * kUsualError);
     const double rate =
         std::exp((known * std::log(kSlowestOfMean * slope) + before * std::log(usual)) / (known + before));
