@@ -30,7 +30,8 @@ class FitObserver final : public Observer {
   FitObserver(const Settings& settings, const std::optional<Recording>& recording, ProgressLine& progress)
       : settings_(settings), progress_(progress) {
     if (!settings.checkpoint.empty() && team().root())
-      checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every, recording);
+      checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every, recording,
+                          missing_signs(settings));
   }
 
   void on_note(const std::string& note) override { progress_.say(note); }
@@ -74,7 +75,7 @@ ModelFile load_checkpoint(const CommandLine& line, Settings& settings) {
   settings.fit = *file.options;
   settings.init = to_string(settings.fit.init);
   line.apply(settings);
-  choose_missing(line, settings);
+  choose_missing(line, settings, &file);
   const std::vector<std::string> differing = differing_options(*file.options, settings.fit);
   if (!differing.empty())
     throw UsageError(
@@ -165,7 +166,7 @@ int run_fit(const CommandLine& line) {
     checkpoint = load_checkpoint(line, settings);
   else
     start = load_start(line, settings);
-  if (!checkpoint) choose_missing(line, settings);
+  if (!checkpoint) choose_missing(line, settings, nullptr);
   const Method method = settings.fit.inference.method;
   check_options_of(line, method);
   check_sigma(line, settings.fit.known_noise);
@@ -180,7 +181,7 @@ int run_fit(const CommandLine& line) {
   use_team(settings.fit);
   Input input = open_input(line, settings, "fit", checkpoint ? &*checkpoint : nullptr, team());
   mark_missing(settings, "fit", team(), input);
-  note_nothing_missing(settings, team(), input);
+  note_missing(line, settings, checkpoint ? &*checkpoint : nullptr, team(), input);
   const std::unique_ptr<Data>& data = input.data;
   if (checkpoint) input.check(checkpoint->state.model, settings.resume);
   if (start) input.check(*start, settings.init);
@@ -210,7 +211,7 @@ int run_fit(const CommandLine& line) {
   if (!team().root()) return kDone;
   FitOptions of_best = settings.fit;
   of_best.seed += static_cast<std::uint64_t>(starts.winner);
-  const ModelFile file{result.state, of_best, GSC_VERSION, input.recording};
+  const ModelFile file{result.state, of_best, GSC_VERSION, input.recording, missing_signs(settings)};
   save_model(settings.output, file);
   Json metrics = fit_metrics(settings, *data, result);
   add_starts(metrics, settings.fit.seed, starts.free_energies, starts.winner, method);

@@ -85,8 +85,9 @@ void write_imputed(const Model& model, const Data& data, const Settings& setting
   if (imputed.held_out > 0)
     progress.say(fmt::format("deviations times {:.3g}, by {} observed values that were set aside", imputed.scale,
                              imputed.held_out));
-  if (!settings.impute.empty()) write_arrays(settings.impute, {named("imputed", imputed.mean)});
-  if (!settings.impute_std.empty()) write_arrays(settings.impute_std, {named("std", imputed.std)});
+  const std::vector<std::string> names = data.column_names();
+  if (!settings.impute.empty()) write_arrays(settings.impute, {named("imputed", imputed.mean)}, names);
+  if (!settings.impute_std.empty()) write_arrays(settings.impute_std, {named("std", imputed.std)}, names);
 }
 
 /// A lambda that leaves nothing is a mistake, of units most likely. It is no error: the data may be silent.
@@ -163,7 +164,7 @@ int run_infer(const CommandLine& line) {
     settings.fit.inference.threads = 0;
     line.apply(settings);
   }
-  choose_missing(line, settings);
+  choose_missing(line, settings, &file);
   check_options_of(line, settings.fit.inference.method);
   check_point_estimate(settings);
   check_impute(line, settings);
@@ -171,7 +172,7 @@ int run_infer(const CommandLine& line) {
   settings.fit.inference.validate(model.latents());
   Input input = open_input(line, settings, "infer", &file, solo());
   mark_missing(settings, "infer", solo(), input);
-  note_nothing_missing(settings, solo(), input);
+  note_missing(line, settings, &file, solo(), input);
   const std::unique_ptr<Data>& data = input.data;
   if (data->rows() == 0) throw Error(fmt::format("{}: the data has no rows", data->name()));
   input.check(model, settings.model);

@@ -1,5 +1,6 @@
 // --missing, --mask and --impute, as a user meets them.
 
+#include <fmt/format.h>
 #include <gsc/files.h>
 #include <gtest/gtest.h>
 
@@ -168,6 +169,102 @@ TEST_F(GapsCli, NothingMissingIsSaid) {
             std::string::npos);
   EXPECT_NE(said(fit("whole.npy", "m.h5", {"--mask", "none.npy"})).find("none.npy is 0 everywhere"), std::string::npos);
   EXPECT_EQ(said(fit("value.npy", "m.h5", {"--missing=-99"})).find(note), std::string::npos);
+}
+
+TEST_F(GapsCli, TheModelRemembersWhatStandsForMissingValues) {
+  done(fit("value.npy", "value.h5", {"--missing=-99", "--checkpoint", "part.h5", "--checkpoint-every", "5"}));
+  done(fit("whole.npy", "mask.h5", {"--mask", "mask.npy", "--checkpoint", "masked.h5", "--checkpoint-every", "5"}));
+  const auto resumed = [&](const std::string& data, const std::string& part, const Words& more = {}) {
+    Words words{"fit", data, "-o", "rest.h5", "--resume", part, "--threads", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return done(words).err;
+  };
+  resumed("value.npy", "part.h5");
+  EXPECT_TRUE(model("rest.h5") == model("value.h5"));
+  EXPECT_EQ(load_model(folder_.path() / "rest.h5").missing.value, "-99");
+  done({"infer", "value.h5", "value.npy", "-o", "c.npz", "--impute", "f.npy", "--quiet"});
+  done({"infer", "value.h5", "nan.npy", "--missing", "NaN", "-o", "c.npz", "--impute", "also.npy", "--quiet"});
+  EXPECT_EQ(array("f.npy"), array("also.npy"));
+  EXPECT_NE(done({"infer", "value.h5", "whole.npy", "-o", "c.npz"}).err.find("no value in it is -99"),
+            std::string::npos);
+
+  const std::string said = resumed("whole.npy", "masked.h5");
+  EXPECT_NE(said.find("learned with a mask"), std::string::npos) << said;
+  EXPECT_NE(said.find("no value in it is NaN, and the model was learned with gaps"), std::string::npos) << said;
+  EXPECT_EQ(resumed("whole.npy", "masked.h5", {"--mask", "mask.npy"}).find("missing"), std::string::npos);
+  EXPECT_TRUE(model("rest.h5") == model("mask.h5"));
+}
+
+/// NaN that nobody called missing are mistakes, whatever else is missing.
+TEST_F(GapsCli, NanBesideAMaskOrAValueIsAnError) {
+  Matrix both = array("value.npy");
+  both(4, 2) = std::numeric_limits<double>::quiet_NaN();
+  Matrix mask = array("mask.npy");
+  mask(4, 2) = 0;
+  write_arrays(folder_.path() / "both.npy", {named("data", both)});
+  write_arrays(folder_.path() / "not4.npy", {named("mask", mask)});
+  const Words place{"both.npy: row 4, column 2 (from 0) is NaN"};
+  fails(1, fit("both.npy", "m.h5", {"--missing=-99"}), {place[0], "is -99", "set missing to nan"});
+  for (const Words& error : {Words{}, Words{"--missing", "error"}}) {
+    Words words = fit("both.npy", "m.h5", {"--mask", "not4.npy"});
+    words.insert(words.end(), error.begin(), error.end());
+    fails(1, words, {place[0], "the mask has 0 there", "set missing to nan"});
+  }
+  done(fit("both.npy", "m.h5", {"--mask", "not4.npy", "--missing", "nan"}));
+  mask(4, 2) = 1;
+  write_arrays(folder_.path() / "with4.npy", {named("mask", mask)});
+  done(fit("both.npy", "m.h5", {"--mask", "with4.npy", "--missing=-99"}));
+  mask(7, 3) = std::numeric_limits<double>::quiet_NaN();
+  write_arrays(folder_.path() / "bad.npy", {named("mask", mask)});
+  fails(1, fit("whole.npy", "m.h5", {"--mask", "bad.npy"}),
+        {"bad.npy: row 7, column 3 (from 0) of the mask is NaN", "0 where a value is there"});
+}
+
+/// Whatever is under a mask: the bits are the same.
+TEST_F(GapsCli, WhatAMaskHidesDoesNotMatter) {
+  done(fit("whole.npy", "mask.h5", {"--mask", "mask.npy"}));
+  for (const double value : {std::numeric_limits<double>::infinity(), 1e300, -1e300}) {
+    Matrix hidden = whole_;
+    for (Index i = 0; i < hidden.size(); i += 3) hidden.data()[i] = value;
+    write_arrays(folder_.path() / "hidden.npy", {named("data", hidden)});
+    done(fit("hidden.npy", "hidden.h5", {"--mask", "mask.npy"}));
+    EXPECT_TRUE(model("hidden.h5") == model("mask.h5")) << value;
+  }
+}
+
+TEST_F(GapsCli, TextWithEmptyCells) {
+  const Matrix nan = array("nan.npy");
+  std::string text = "c0";
+  for (Index d = 1; d < nan.cols(); ++d) text += ",c" + std::to_string(d);
+  const std::string header = text;
+  const char* const signs[] = {"", "NA", "nan", "null"};
+  int gap = 0;
+  for (Index n = 0; n < nan.rows(); ++n)
+    for (Index d = 0; d < nan.cols(); ++d) {
+      text += d == 0 ? '\n' : ',';
+      if (std::isnan(nan(n, d)))
+        text += signs[gap++ % 4];
+      else
+        text += fmt::format("{}", nan(n, d));
+    }
+  write_file(folder_.path() / "nan.csv", text + "\n");
+  done(fit("nan.npy", "npy.h5", {"--missing", "nan"}));
+  done(fit("nan.csv", "csv.h5", {"--missing", "NAN"}));
+  EXPECT_TRUE(model("csv.h5") == model("npy.h5"));
+  fails(1, fit("nan.csv", "m.h5", {}), {"nan.csv: row 0, column 0 (from 0) is NaN", "set missing to nan"});
+  done({"infer", "csv.h5", "nan.csv", "-o", "c.npz", "--impute", "f.csv", "--impute-std", "s.tsv", "--quiet"});
+  EXPECT_EQ(read_file(folder_.path() / "f.csv").substr(0, header.size() + 1), header + "\n");
+  EXPECT_EQ(open_data(folder_.path() / "s.tsv")->column_names(), open_data(folder_.path() / "nan.csv")->column_names());
+}
+
+/// What a file of floats has in place of -99.9.
+TEST_F(GapsCli, ValuesAreMetInThePrecisionOfTheFile) {
+  Matrix rounded = whole_;
+  for (Index i = 0; i < rounded.size(); i += 3) rounded.data()[i] = static_cast<double>(-99.9F);
+  write_arrays(folder_.path() / "float.npy", {named("data", rounded)});
+  done(fit("float.npy", "float.h5", {"--missing=-99.9"}));
+  done(fit("nan.npy", "nan.h5", {"--missing", "nan"}));
+  EXPECT_TRUE(model("float.h5") == model("nan.h5"));
 }
 
 TEST_F(GapsCli, RefusalsSayWhatToDo) {

@@ -9,7 +9,9 @@
 
 #include "distributed_support.h"
 #include "expect_error.h"
+#include "inference/missing_sums.h"
 #include "inference_check.h"
+#include "learning/gap_m_step.h"
 #include "random_model.h"
 
 namespace gsc::test {
@@ -220,6 +222,94 @@ TEST(GapLearning, StartsBatchesTeamsAndResuming) {
         EXPECT_NEAR(fit(data, shared).last().free_energy, alone, 1e-6 * std::abs(alone));
       });
     }
+}
+
+/// Long enough for sums that are running to run away: their W are not the one that is learned.
+TEST(GapLearning, BatchesWithFewSumsEndWhereThoseOfRowsDo) {
+  ModelKnobs knobs;
+  knobs.dimensions = 12;
+  knobs.latents = 8;
+  knobs.pi_low = knobs.pi_high = 0.25;
+  knobs.intercept = true;
+  knobs.noise_std = 0.3;
+  for (const double part : {0.2, 0.6})
+    for (const Index batch : {20, 100, 300}) {
+      SCOPED_TRACE(::testing::Message() << part << " missing, batch " << batch);
+      const MatrixData data(holes(random_data(random_model(knobs, 171), 1500, 172), part, 173));
+      FitOptions options = options_like(knobs, 15);
+      options.inference = truncated(6, 4, Selection::conditional);
+      options.inference.missing = Missing::nan;
+      options.batch = batch;
+      Model start = random_model(knobs, 171);  // so that both find the same maximum
+      start.W += 0.2 * random_data(random_model(knobs, 174), 8, 175).transpose();
+      const FitResult rows = fit(data, options, nullptr, start);
+      options.inference.gap_memory = 0;
+      const FitResult few = fit(data, options, nullptr, start);
+      EXPECT_NEAR(few.last().noise_std, rows.last().noise_std, 0.03 * rows.last().noise_std);
+      EXPECT_NEAR(few.last().free_energy, rows.last().free_energy, 0.01 * std::abs(rows.last().free_energy));
+    }
+}
+
+/// Without gaps the completed table is the table.
+TEST(GapLearning, CompletedSumsWithoutGapsAreTheSums) {
+  ModelKnobs knobs;
+  knobs.intercept = true;
+  const Model model = random_model(knobs, 181);
+  Matrix values = random_data(random_model(knobs, 182), 50, 183);
+  InferenceOptions options = exact();
+  const Statistics whole = e_step(model, MatrixData(values), options);
+  options.missing = Missing::nan;
+  options.gap_memory = 0;
+  Statistics sums = e_step(model, MatrixData(values), options);
+  add_missing_products(sums, options);
+  const Statistics same = completed(model, sums, 1.5);
+  EXPECT_EQ(same.YZ, whole.YZ);
+  EXPECT_EQ(same.YY, whole.YY);
+  EXPECT_EQ(same.y, whole.y);
+
+  // Of a column without any value they say what the model says already.
+  values.col(1).setConstant(std::numeric_limits<double>::quiet_NaN());
+  Rescues rescues;
+  const Model next = m_step(model, completed(model, e_step(model, MatrixData(values), options), 1.5), {}, rescues);
+  EXPECT_LT((next.W.row(1) - model.W.row(1)).cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_NEAR(next.intercept[1], model.intercept[1], 1e-10);
+}
+
+TEST(GapLearning, HardlyObservedColumnsHaveTheNoiseOfTheOthers) {
+  ModelKnobs knobs;
+  knobs.dimensions = 6;
+  knobs.noise = NoiseType::diagonal;
+  knobs.intercept = true;
+  Matrix values = holes(random_data(random_model(knobs, 191), 200, 192), 0.3, 193);
+  values.col(2).setConstant(std::numeric_limits<double>::quiet_NaN());
+  values.col(4) = values.col(2);
+  values(17, 2) = 1;
+  values(30, 4) = 2;
+  values(31, 4) = -1;
+  for (const Index memory : {1024, 0})
+    for (const Index batch : {0, 50}) {
+      FitOptions options = options_like(knobs, 20);
+      options.inference.gap_memory = memory;
+      options.batch = batch;
+      NoteObserver observer;
+      const Matrix noise = fit(MatrixData(values), options, &observer).model().noise.values();
+      expect_says(observer.notes, {"columns 2, 4 (from 0)", "no more values than the 5 numbers", "mean of the others"});
+      const double others = (noise(0, 0) + noise(1, 0) + noise(3, 0) + noise(5, 0)) / 4;
+      EXPECT_NEAR(noise(2, 0), others, 1e-12);
+      EXPECT_NEAR(noise(4, 0), others, 1e-12);
+    }
+}
+
+/// Nobody wants such a model. This one is far too large from the start, and has no time to become smaller.
+TEST(GapLearning, NoiseThatHasRunAwayIsAnError) {
+  const Matrix values = holes(random_data(random_model({}, 201), 100, 202), 0.3, 203);
+  Model start = random_model({}, 204);
+  start.W *= 1e6;
+  start.noise = Noise::scalar(1e12, values.cols());
+  FitOptions options = options_like({}, 1);
+  options.inference.gap_memory = 0;
+  expect_error<Error>([&] { fit(MatrixData(values), options, nullptr, start); },
+                      {"has grown to", "learning has run away"});
 }
 
 /// Sums over what is missing are made where something is missing, and ranks that miss nothing add to those that do.

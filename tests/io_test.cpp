@@ -164,12 +164,40 @@ TEST_F(Files, CsvForms) {
   EXPECT_EQ(odd(1, 0), -std::numeric_limits<double>::infinity());
 }
 
+TEST_F(Files, CsvValuesThatAreNotThereAreNaN) {
+  const auto places = [&](std::string_view text, const std::string& name = "a.csv") {
+    std::string found;
+    const Matrix values = read_all(csv(text, name));
+    for (Index i = 0; i < values.rows(); ++i) {
+      for (Index d = 0; d < values.cols(); ++d) found += std::isnan(values(i, d)) ? '-' : '1';
+      found += ' ';
+    }
+    return found;
+  };
+  for (const std::string sign : {"", " ", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "nan", "NaN", "\"\"", "\"NA\""}) {
+    EXPECT_EQ(places("1," + sign + "\n3,4\n"), "1- 11 ") << sign;
+    EXPECT_EQ(places(sign + ";2\n3;4\n"), "-1 11 ") << sign;
+    EXPECT_EQ(places("a,b\n" + sign + "," + sign + "\r\n3,4\r\n"), "-- 11 ") << sign;
+  }
+  EXPECT_EQ(places("\t2\n3\t\n\t\n\n4\t5\n", "a.tsv"), "-1 1- -- 11 ");
+  EXPECT_EQ(places("x\n1\n\"\"\n\n3\n"), "1 - 1 ") << "an empty line is no row";
+  EXPECT_EQ(places("NA,1\n2,3\n"), "-1 11 ") << "no header";
+  EXPECT_EQ(open_data(csv("K,Na,NA\n1,2,3\n"))->column_names(), (std::vector<std::string>{"K", "Na", "NA"}));
+  // Where every line ends with a separator that is no column, unless it has a name.
+  EXPECT_EQ(places("1,2,\n3,,\n"), "11 1- ");
+  EXPECT_EQ(places("a,b\n1,2,\n3,4,\n"), "11 11 ");
+  EXPECT_EQ(open_data(csv("a,b,\n1,2,\n"))->column_names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(places("a,b,c\n1,2,\n3,4,\n"), "11- 11- ");
+  EXPECT_EQ(places("1,2,\n3,4,NA\n"), "11- 11- ");
+  EXPECT_EQ(places("1,\n2,3\n"), "1- 11 ");
+  expect_says(open_error(csv("1,2,\n3,4\n")), "a.csv:2: expected 3 columns, found 2");
+}
+
 TEST_F(Files, CsvErrorsNameLineAndColumn) {
   expect_says(open_error(csv("1,2,3\n\n4,5\n")), "a.csv:3: expected 3 columns, found 2");
   expect_says(open_error(csv("a,b\n1,2\n3,4,5\n")), "a.csv:3: expected 2 columns, found 3");
   expect_says(open_error(csv("1,2\n3,oops\n")), "a.csv:2: column 2: 'oops' is not a number");
   expect_says(open_error(csv("1,b\n3,4\n")), "a.csv:1: column 2: 'b'");
-  expect_says(open_error(csv("1,2\n3,\n")), "a.csv:2: column 2 is empty");
   expect_says(open_error(csv("1,5;2,5\n")), "a.csv:1: column 1: '1,5'");
   expect_says(open_error(csv("1,1e999\n")), "'1e999' is beyond");
   expect_says(open_error(csv("1,2\n3,4x\n")), "'4x'");

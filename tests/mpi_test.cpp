@@ -78,6 +78,14 @@ TEST_F(Mpirun, GapsAreSharedOut) {
   agrees(3, "bars.npy", {"--mask", "mask.npy"}, {"--partition", "static"});
   agrees(2, "bars.npy", {"--mask", "mask.npy", "--gap-memory", "0"});
   agrees(2, "nan.npy", {"--missing", "nan", "--method", "factored"});
+  // A process has other batches, and the last full steps hardly another model.
+  for (const std::string memory : {"1024", "0"}) {
+    const Words batches{"--missing", "nan", "--batch", "100", "--iterations", "10", "--gap-memory", memory, "--quiet"};
+    alone(fit("nan.npy", "one.h5") + batches);
+    done(2, fit("nan.npy", "two.h5") + batches);
+    const double one = load_model(path("one.h5")).state.history.back().free_energy;
+    EXPECT_NEAR(load_model(path("two.h5")).state.history.back().free_energy / one, 1, 0.05) << memory;
+  }
   agrees(2, "nan.npy", {"--missing", "nan", "--window", "4", "--hop", "2", "--channels-in", "columns"});
 }
 

@@ -34,9 +34,10 @@ NamedArray named(std::string name, const Matrix& matrix);
 NamedArray named(std::string name, const Vector& vector);
 
 /// Writes arrays by extension: .npy takes one, .npz and .h5 several. So do .csv and .tsv if all have the same number of
-/// rows: one array as it is, several side by side below a line of names (mean_0, mean_1, ..., log_likelihood). Throws
-/// Error.
-void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays);
+/// rows: one array as it is, several side by side below a line of names (mean_0, mean_1, ..., log_likelihood).
+/// `columns`: that line for text, where it has others. Throws Error.
+void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays,
+                  const std::vector<std::string>& columns = {});
 
 #pragma GCC visibility pop
 }  // namespace gsc

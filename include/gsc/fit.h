@@ -37,8 +37,7 @@ struct MStepOptions {
   double slab_acceleration = 1;
   /// Missing values beyond InferenceOptions::gap_memory: 1 is the long step for W, 0 that of plain EM; as above.
   double gap_acceleration = 1;
-  double longest_gap_step = 1e6;  ///< of that step, in steps of plain EM; below 2 it is safe near a maximum
-  int threads = 1;                ///< for rows of W with missing values
+  int threads = 1;  ///< for rows of W with missing values
 };
 
 /// The parameters that maximise the expected log joint given `statistics`, which were gathered under `model`.

@@ -7,14 +7,16 @@
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
-/// Another table with NaN for what is missing. NaN in that table stays. What it is made of must outlive it.
+/// Another table with NaN for what is missing. `nan`: what a NaN elsewhere in that table is, an Error that names row
+/// and column, or missing, too. What it is made of must outlive it.
 class MaskedData final : public Data {
  public:
-  /// Missing is what has this value.
-  MaskedData(const Data& data, double value) : data_(data), value_(value) {}
+  /// Missing is what has this value. A fraction is also met as the float next to it, as tables in single precision have
+  /// it.
+  MaskedData(const Data& data, double value, Missing nan = Missing::nan);
   /// Missing is what has anything but 0 in the mask, a table of the same shape (as in masks of pictures). Throws Error
   /// if it is of another.
-  MaskedData(const Data& data, const Data& mask);
+  MaskedData(const Data& data, const Data& mask, Missing nan = Missing::nan);
 
   Index rows() const override { return data_.rows(); }
   Index cols() const override { return data_.cols(); }
@@ -27,7 +29,8 @@ class MaskedData final : public Data {
  private:
   const Data& data_;
   const Data* mask_ = nullptr;
-  double value_ = 0;
+  double value_ = 0, as_float_ = 0;
+  Missing nan_;
 };
 
 struct ImputeOptions {

@@ -13,11 +13,18 @@ namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// What a model file holds.
+/// How a table says which of its values are missing (gsc/missing.h), beside InferenceOptions::missing.
+struct MissingSigns {
+  std::string value;  ///< "nan", or the number that stands for missing values; empty: not told
+  bool mask = false;  ///< whether a mask says it, too
+};
+
 struct ModelFile {
   FitState state;                           ///< parameters, history, rescues
   std::optional<FitOptions> options;        ///< how it was learned, if it was
   std::string version;                      ///< of the program that wrote it
   std::optional<Recording> recording = {};  ///< whose windows it was learned from, if it was
+  MissingSigns missing = {};                ///< of the table that it was learned from
 };
 /// `checkpoint`: also what only going on needs and is as large as the data (MethodState::columns).
 void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);
@@ -29,8 +36,13 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
 /// Saves a checkpoint (a model file) every `every` iterations, and when asked to.
 class Checkpoint final : public Observer {
  public:
-  Checkpoint(std::filesystem::path path, const FitOptions& options, int every, std::optional<Recording> recording = {})
-      : path_(std::move(path)), options_(options), every_(every), recording_(std::move(recording)) {}
+  Checkpoint(std::filesystem::path path, const FitOptions& options, int every, std::optional<Recording> recording = {},
+             MissingSigns missing = {})
+      : path_(std::move(path)),
+        options_(options),
+        every_(every),
+        recording_(std::move(recording)),
+        missing_(std::move(missing)) {}
   void on_iteration(const FitState& state) override;
   bool needs_method_state(const FitState& state) override { return due(state); }
   void save(const FitState& state) const;
@@ -41,6 +53,7 @@ class Checkpoint final : public Observer {
   FitOptions options_;
   int every_;
   std::optional<Recording> recording_;
+  MissingSigns missing_;
 };
 
 #pragma GCC visibility pop

@@ -1,7 +1,9 @@
 #include "data/csv.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +15,7 @@
 namespace gsc {
 namespace {
 
-enum class Parsed { number, empty, text, too_large };
+enum class Parsed { number, missing, text, too_large };
 
 std::string_view trim(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
@@ -32,9 +34,19 @@ std::string_view without_quotes(std::string_view field) {
   return field;
 }
 
+/// What programs write for a value that is not there: pandas nothing, R NA, databases null.
+bool is_missing(std::string_view field) {
+  constexpr std::array<std::string_view, 7> kSigns = {"", "NA", "N/A", "n/a", "<NA>", "null", "NULL"};
+  return std::find(kSigns.begin(), kSigns.end(), field) != kSigns.end();
+}
+
+/// A missing value is NaN.
 Parsed parse(std::string_view field, double& value) {
   field = without_quotes(field);
-  if (field.empty()) return Parsed::empty;
+  if (is_missing(field)) {
+    value = std::numeric_limits<double>::quiet_NaN();
+    return Parsed::missing;
+  }
   if (field.front() == '+' && field.size() > 1 && field[1] != '-') field.remove_prefix(1);
   const char* const end = field.data() + field.size();
   const auto [stop, error] = std::from_chars(field.data(), end, value);
@@ -62,7 +74,7 @@ class Parser {
       text_.remove_prefix(std::min(end + 1, text_.size()));
       ++line_;
       const std::string_view content = trim(line);
-      if (content.empty() || content.front() == '#') continue;
+      if ((content.empty() && !separates_missing(line)) || content.starts_with('#')) continue;
       if (first) {
         first = false;
         // A semicolon wins: where it separates, commas are decimal, and the message about those is the better one.
@@ -78,6 +90,7 @@ class Parser {
       parse_row(line, values);
     }
     if (columns_ == 0) fail(name_, "holds no rows of numbers; one row of numbers per line is expected");
+    drop_empty_end(values);
     return columns_;
   }
 
@@ -109,17 +122,38 @@ class Parser {
     return words && !numbers;
   }
 
+  /// Of a .tsv a row of which everything is missing is as blank as an empty line, but for the number of tabs.
+  bool separates_missing(std::string_view line) const {
+    return tabs_ && columns_ > 1 &&
+           static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1 == columns_;
+  }
+
+  /// Where every row ends with a separator there is no last column, unless the header has a name for it.
+  void drop_empty_end(std::vector<double>& values) {
+    const bool named = names_.size() == columns_ && !names_.back().empty();
+    if (columns_ < 2 || !every_end_empty_ || named) return;
+    for (std::size_t row = 0; row * columns_ < values.size(); ++row)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * columns_), columns_ - 1,
+                  values.begin() + static_cast<std::ptrdiff_t>(row * (columns_ - 1)));
+    values.resize(values.size() / columns_ * (columns_ - 1));
+    if (names_.size() == columns_) names_.pop_back();
+    --columns_;
+  }
+
   void parse_row(std::string_view line, std::vector<double>& values) {
     std::size_t column = 0;
+    bool end_empty = false;
     for_each_field(line, [&](std::string_view field) {
       ++column;
       double value = 0;
       const Parsed parsed = parse(field, value);
-      if (parsed != Parsed::number) refuse(parsed, field, column);
+      if (parsed != Parsed::number && parsed != Parsed::missing) refuse(parsed, field, column);
       values.push_back(value);
+      end_empty = trim(field).empty();
       return true;
     });
     if (columns_ == 0) columns_ = column;
+    every_end_empty_ = every_end_empty_ && end_empty;
     if (column != columns_)
       fail(here(), "expected {} columns, found {}; every row needs the same number", columns_, column);
   }
@@ -127,7 +161,6 @@ class Parser {
   std::string here() const { return fmt::format("{}:{}", name_, line_); }
 
   [[noreturn]] void refuse(Parsed parsed, std::string_view field, std::size_t column) const {
-    if (parsed == Parsed::empty) fail(here(), "column {} is empty; every row needs a number in every column", column);
     if (parsed == Parsed::too_large)
       fail(here(), "column {}: {} is beyond the largest double, 1.8e308", column, in_quotes(trim(field)));
     const char* const separator = tabs_ ? "tabs" : separator_ == ',' ? "commas" : "semicolons";
@@ -142,6 +175,7 @@ class Parser {
   bool tabs_;
   std::size_t line_ = 0;
   std::size_t columns_ = 0;
+  bool every_end_empty_ = true;
 };
 
 }  // namespace

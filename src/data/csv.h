@@ -11,7 +11,8 @@
 namespace gsc {
 
 /// One row per line. A first line of words without any number is a header that names the columns. Skipped are blank
-/// lines and those that start with '#'. Quotes around numbers, CRLF and a UTF-8 byte order mark are fine.
+/// lines and those that start with '#'. Empty fields, NA, N/A and null are NaN. Quotes around numbers, CRLF and a UTF-8
+/// byte order mark are fine.
 std::unique_ptr<Data> open_csv(const std::filesystem::path& path, bool tabs);
 
 /// The same for text in memory. `name` is what messages call it.

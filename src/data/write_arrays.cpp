@@ -85,7 +85,8 @@ NamedArray named(std::string name, const Vector& vector) {
   return {std::move(name), {vector.size()}, vector.data(), nullptr};
 }
 
-void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays) {
+void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays,
+                  const std::vector<std::string>& columns) {
   const std::string extension = lower_extension(path);
   const bool text = extension == ".csv" || extension == ".tsv";
   if (!text && extension != ".npy" && extension != ".npz" && !is_hdf5_extension(extension))
@@ -100,7 +101,7 @@ void write_arrays(const std::filesystem::path& path, const std::vector<NamedArra
     write_npy(sink, arrays.front());
   else if (text)
     write_text(sink, path.string(), arrays, extension == ".csv" ? ',' : '\t',
-               arrays.size() > 1 ? column_names(arrays) : std::vector<std::string>{});
+               columns.empty() && arrays.size() > 1 ? column_names(arrays) : columns);
   else if (extension == ".npz")
     write_npz(file, path.string(), arrays);
   else

@@ -1,12 +1,40 @@
 #include <gsc/missing.h>
 
+#include <cmath>
 #include <limits>
 
-#include "data/finite.h"
+#include "math/number_text.h"
 
 namespace gsc {
+namespace {
 
-MaskedData::MaskedData(const Data& data, const Data& mask) : data_(data), mask_(&mask) {
+/// The value as a table of floats has it. A whole number is itself: there is no doubt what was meant.
+double in_single_precision(double value) {
+  constexpr auto kLargest = static_cast<double>(std::numeric_limits<float>::max());
+  if (value == std::floor(value) || !(std::abs(value) < kLargest)) return value;
+  return static_cast<double>(static_cast<float>(value));
+}
+
+std::string place_text(const std::string& name, Index row, Index column) {
+  return name + ": row " + std::to_string(row) + ", column " + std::to_string(column) + " (from 0) ";
+}
+
+void require_mask(const Data& mask, Index first, const Matrix& block) {
+  if (block.allFinite()) return;
+  for (Index i = 0; i < block.rows(); ++i)
+    for (Index d = 0; d < block.cols(); ++d)
+      if (!std::isfinite(block(i, d)))
+        throw Error(place_text(mask.name(), first + i, d) + "of the mask is " +
+                    (std::isnan(block(i, d)) ? "NaN" : "infinite") +
+                    "; a mask has 0 where a value is there and any other number where it is missing");
+}
+
+}  // namespace
+
+MaskedData::MaskedData(const Data& data, double value, Missing nan)
+    : data_(data), value_(value), as_float_(in_single_precision(value)), nan_(nan) {}
+
+MaskedData::MaskedData(const Data& data, const Data& mask, Missing nan) : data_(data), mask_(&mask), nan_(nan) {
   if (mask.rows() != data.rows() || mask.cols() != data.cols())
     throw Error(mask.name() + ": the mask has " + std::to_string(mask.rows()) + " rows and " +
                 std::to_string(mask.cols()) + " columns, the data " + data.name() + " has " +
@@ -15,16 +43,24 @@ MaskedData::MaskedData(const Data& data, const Data& mask) : data_(data), mask_(
 }
 
 void MaskedData::read(Index first, Eigen::Ref<Matrix> block) const {
-  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
   data_.read(first, block);
+  Matrix missing(block.rows(), block.cols());
   if (mask_ == nullptr) {
-    block = (block.array() == value_).select(kMissing, block);
-    return;
+    missing = (block.array() == value_ || block.array() == as_float_).cast<double>();
+  } else {
+    mask_->read(first, missing);
+    require_mask(*mask_, first, missing);
   }
-  Matrix mask(block.rows(), block.cols());
-  mask_->read(first, mask);
-  require_finite(*mask_, first, mask);
-  block = (mask.array() != 0).select(kMissing, block);
+  if (nan_ == Missing::error && block.hasNaN())
+    for (Index i = 0; i < block.rows(); ++i)
+      for (Index d = 0; d < block.cols(); ++d)
+        if (std::isnan(block(i, d)) && missing(i, d) == 0)
+          throw Error(place_text(data_.name(), first + i, d) + "is NaN, but " +
+                      (mask_ != nullptr ? "the mask has 0 there; set missing to nan as well if NaN are missing values, "
+                                        : "what stands for missing values is " + number_text(value_) +
+                                              "; make one of the other and set missing to nan if both are missing, ") +
+                      "or remove or replace such values first");
+  block = (missing.array() != 0).select(std::numeric_limits<double>::quiet_NaN(), block);
 }
 
 }  // namespace gsc

@@ -63,7 +63,7 @@ void update_uncertain_basis_with_gaps(const FactoredOptions& options, bool learn
   const Vector explained = update_basis_posterior_with_gaps(options, statistics, threads, next, state);
   update_intercept(learn_intercept, statistics, next);
   const Vector residuals = statistics.YY + explained - 2 * next.W.cwiseProduct(statistics.YZ).rowwise().sum();
-  next.noise = noise_with_gaps(next.noise, residuals, observed_counts(statistics), statistics, rescues);
+  next.noise = noise_with_gaps(next.noise, residuals, observed_counts(statistics), 0, statistics, rescues);
 }
 
 }  // namespace

@@ -26,8 +26,10 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// The history of a learner, row by row.
 class Loop {
  public:
-  Loop(Share& share, const FitOptions& options, FitState state, Observer* observer)
-      : share_(share), options_(options), state_(std::move(state)), observer_(observer) {}
+  /// `deviation`: of the data, where it is known (deviation_of()).
+  Loop(Share& share, const FitOptions& options, FitState state, Observer* observer,
+       std::optional<double> deviation = {})
+      : share_(share), options_(options), state_(std::move(state)), observer_(observer), deviation_(deviation) {}
 
   FitResult run(Learner& learner) {
     const auto start = Clock::now();
@@ -46,6 +48,7 @@ class Loop {
     }
     state_.model = learner.model();
     learner.save(state_.method);
+    if (reason != StopReason::interrupted) require_likely_noise();
     return {std::move(state_), reason, seconds_since(start), share_.report()};
   }
 
@@ -67,12 +70,25 @@ class Loop {
     row_start_ = Clock::now();
     state_.rescues += judged.rescues;
     state_.history.push_back(row);
-    if (!std::isfinite(row.free_energy))
-      throw Error("the " + std::string(objective_text(method())) + " is " + number_text(row.free_energy) +
+    if (!std::isfinite(row.free_energy) || !std::isfinite(row.noise_std))
+      throw Error("the " +
+                  (std::isfinite(row.free_energy)
+                       ? "noise is " + number_text(row.noise_std)
+                       : std::string(objective_text(method())) + " is " + number_text(row.free_energy)) +
                   " after iteration " + std::to_string(row.iteration) +
                   ": the numbers have left the range of the arithmetic; rescale the data (or use double precision)");
     if (root_needs_method_state()) learner.save(state_.method);
     if (observer_ != nullptr) observer_->on_iteration(state_);
+  }
+
+  /// No noise that is worth learning explains more than the data's own variance: then learning has run away.
+  void require_likely_noise() const {
+    constexpr double kRanAway = 1e3;
+    const double noise = state_.history.back().noise_std;
+    if (!deviation_ || options_.known_noise > 0 || state_.history.size() < 2 || noise <= kRanAway * *deviation_) return;
+    throw Error("the noise has grown to " + number_text(noise, 4) + ", but the data deviates by only " +
+                number_text(*deviation_, 4) + ": learning has run away, and nothing of it is of use; " +
+                (options_.batch > 0 ? "use larger batches or none" : "begin from another start or seed"));
   }
 
   Method method() const { return options_.inference.method; }
@@ -88,6 +104,7 @@ class Loop {
   const FitOptions& options_;
   FitState state_;
   Observer* observer_;
+  std::optional<double> deviation_;
   Clock::time_point row_start_;
 };
 
@@ -107,19 +124,54 @@ void note_level(const DataSummary& summary, const FitOptions& options, Observer*
                     "intercept learned or mean");
 }
 
+/// Of a value from what a model without latents says of it.
+double deviation_of(const DataSummary& summary, const FitOptions& options) {
+  const Matrix& covariance = summary.covariance;
+  const double variance = covariance.cols() > 1 ? covariance.diagonal().mean() : covariance.mean();
+  return std::sqrt(variance + (options.intercept == Intercept::none ? summary.mean.cwiseAbs2().mean() : 0));
+}
+
+/// "columns 2, 5 (from 0) of the data have"
+std::string columns_have(const std::vector<Index>& columns) {
+  constexpr std::size_t kNamed = 10;
+  std::string text = columns.size() == 1 ? "column " : "columns ";
+  for (std::size_t i = 0; i < std::min(columns.size(), kNamed); ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(columns[i]);
+  return text + (columns.size() > kNamed ? ", ..." : "") + " (from 0) of the data " +
+         (columns.size() == 1 ? "has" : "have");
+}
+
 /// Columns without any value: nothing is learned of them.
 void note_unobserved(const DataSummary& summary, const FitOptions& options, Observer* observer) {
-  std::string columns;
-  Index count = 0;
+  std::vector<Index> columns;
   for (Index d = 0; d < summary.observed.size(); ++d)
-    if (summary.observed[d] == 0 && ++count <= 10) columns += (columns.empty() ? "" : ", ") + std::to_string(d);
-  if (observer == nullptr || count == 0) return;
+    if (summary.observed[d] == 0) columns.push_back(d);
+  if (observer == nullptr || columns.empty()) return;
   const bool has_prior =
       options.inference.method == Method::factored && options.factored.basis_prior != BasisPrior::none;
-  observer->on_note((count == 1 ? "column " : "columns ") + columns + (count > 10 ? ", ..." : "") +
-                    " (from 0) of the data " + (count == 1 ? "has" : "have") +
-                    " no value at all; what the model says of " + (count == 1 ? "it" : "them") +
+  observer->on_note(columns_have(columns) + " no value at all; what the model says of " +
+                    (columns.size() == 1 ? "it" : "them") +
                     (has_prior ? " is its prior" : " stays as it was at the start"));
+}
+
+/// Columns from which as many numbers are learned as they have values, or more.
+void note_hardly_observed(const DataSummary& summary, const FitOptions& options, Observer* observer) {
+  const Method method = options.inference.method;
+  const bool without_prior = method == Method::truncated || method == Method::exact ||
+                             (method == Method::factored && options.factored.basis_prior == BasisPrior::none);
+  if (observer == nullptr || !without_prior) return;
+  const Index numbers = options.latents + (options.intercept == Intercept::learned ? 1 : 0);
+  std::vector<Index> columns;
+  for (Index d = 0; d < summary.observed.size(); ++d)
+    if (summary.observed[d] > 0 && summary.observed[d] < summary.count &&
+        summary.observed[d] <= static_cast<double>(numbers))
+      columns.push_back(d);
+  if (columns.empty()) return;
+  const std::string them = columns.size() == 1 ? "it" : "them";
+  observer->on_note(
+      columns_have(columns) + " no more values than the " + std::to_string(numbers) +
+      " numbers that are learned of a column, so do not rely on what the model says of " + them +
+      (options.noise == NoiseType::diagonal ? "; the noise of " + them + " is held at the mean of the others" : ""));
 }
 
 /// Whether codes hang on the noise level; those of a lasso with its lambda do not.
@@ -205,6 +257,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
       share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan);
   note_level(summary, options, observer);
   note_unobserved(summary, options, observer);
+  note_hardly_observed(summary, options, observer);
   std::optional<Noise> told;
   if (needs_noise_level(options.inference.method))
     told = told_noise(data, summary, options, start, codes_by_noise(options.inference) ? observer : nullptr);
@@ -213,7 +266,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);
   if (told) beginning.model.noise = *told;
   const auto learner = make_learner(share, options, std::move(beginning), stop_of(observer));
-  return Loop(share, options, {}, observer).run(*learner);
+  return Loop(share, options, {}, observer, deviation_of(summary, options)).run(*learner);
 }
 
 FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer) {

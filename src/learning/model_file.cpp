@@ -5,7 +5,8 @@
 //                model than spike-and-slab
 //   /parameters  W (D x H), pi, mu (H), slab (H or H x H), noise (1, D or D x D); `type` tells slab and noise apart;
 //                W_variance (D x H) and intercept (D) if the model has them
-//   /options     one attribute per option, words as on the command line; absent if the model was not learned
+//   /options     one attribute per option, words as on the command line; absent if the model was not learned.
+//                missing_sign and missing_mask, if a number or a mask said what is missing of the table
 //   /history     one vector per column, a value per iteration; rescues as attributes
 //   /method      what the method carries on beside the parameters: numbers/NAME, arrays/NAME, and in checkpoints only
 //                columns/NAME, with a column per data point. Before 0.2.0 slab_acceleration was in /history, and the
@@ -82,7 +83,7 @@ void for_each_column(Method method, Visit visit) {
 
 // Writing.
 
-void write_options(hdf5::Image& image, const FitOptions& options) {
+void write_options(hdf5::Image& image, const FitOptions& options, const MissingSigns& missing) {
   const Handle group = image.create_group("/options");
   for_each_attribute(options, [&](const char* name, const auto& value, const OptionInfo&) {
     using Value = std::decay_t<decltype(value)>;
@@ -97,6 +98,8 @@ void write_options(hdf5::Image& image, const FitOptions& options) {
     else
       hdf5::write_integer(group.get(), name, value);
   });
+  if (!missing.value.empty()) hdf5::write_text(group.get(), "missing_sign", missing.value);
+  if (missing.mask) hdf5::write_unsigned(group.get(), "missing_mask", 1);
 }
 
 void write_parameters(hdf5::Image& image, const Model& model) {
@@ -168,7 +171,11 @@ class Reader {
     ModelFile result;
     result.version = version_;
     result.state.model = read_model();
-    if (hdf5::open_object(*file_, "/options")) result.options = read_options();
+    if (hdf5::open_object(*file_, "/options")) {
+      result.options = read_options();
+      read_attribute(open("/options"), "missing_sign", result.missing.value);
+      read_attribute(open("/options"), "missing_mask", result.missing.mask);
+    }
     read_history(result.state, method_of(result));
     read_method(result.state.method);
     result.recording = read_recording(*file_, result.state.model.dimensions());
@@ -359,7 +366,7 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
                                           : fmt::format("{}: {}", hdf5::kModelKind, to_string(method)));
   hdf5::write_text(image.root(), "version", GSC_VERSION);
   write_parameters(image, file.state.model);
-  if (file.options) write_options(image, resolved(*file.options));
+  if (file.options) write_options(image, resolved(*file.options), file.missing);
   write_history(image, file.state, method);
   write_method(image, file.state.method, checkpoint);
   if (file.recording) write_recording(image, *file.recording);
@@ -417,6 +424,8 @@ void Checkpoint::on_iteration(const FitState& state) {
   if (due(state)) save(state);
 }
 
-void Checkpoint::save(const FitState& state) const { save_model(path_, {state, options_, {}, recording_}, true); }
+void Checkpoint::save(const FitState& state) const {
+  save_model(path_, {state, options_, {}, recording_, missing_}, true);
+}
 
 }  // namespace gsc

@@ -6,6 +6,7 @@
 
 #include "inference/missing_sums.h"
 #include "inference/statistics_fields.h"
+#include "learning/gap_m_step.h"
 #include "learning/known_noise.h"
 #include "learning/m_step_parts.h"
 #include "learning/row_order.h"
@@ -110,28 +111,31 @@ Evaluation Stepwise::pass_there(Model& model, int row, const StopRequest& stop) 
 }
 
 Evaluation Stepwise::pass_here(Model& model, int row, const StopRequest& stop) {
-  // The fast step of a full slab is judged by the free energy, which a batch cannot do; so are long steps over missing
-  // values, of which those are made that are safe.
+  // The fast step of a full slab is judged by the free energy, which a batch cannot do.
   const MStepOptions step{.noise_update = options_.noise_update,
                           .slab_update = options_.slab_update,
                           .learn_intercept = options_.intercept == Intercept::learned,
                           .slab_acceleration = 0,
-                          .longest_gap_step = 1.9,
                           .threads = thread_count(options_.inference.threads)};
   Model next = model;
   Statistics running = running_, seen(model);
   double steps = steps_;
   Rescues rescues;
   for (Index batch = 0; batch < batches_; ++batch) {
-    const Statistics sums = batch_sums(next, batch, stop);
+    Statistics sums = batch_sums(next, batch, stop);
     if (sums.count == 0) continue;
     seen.count += sums.count;
     seen.free_energy += sums.free_energy;
     seen.s += sums.s;
     rescues.clamped_pivots += sums.clamped_pivots;
+    const double weight = decay_.weight(steps), scale = weight * total_ / sums.count;
+    if (sums.missing_WZ.size() > 0) {
+      const Matrix share = scale * sums.ZZ;
+      const Matrix ZZ = running.count > 0 ? Matrix((1 - weight) * running.ZZ + share) : share;
+      sums = completed(next, sums, longest_step(share, ZZ));
+    }
     if (running.count == 0) running = sums;
-    const double weight = decay_.weight(steps);
-    blend(running, 1 - weight, sums, weight * total_ / sums.count);
+    blend(running, 1 - weight, sums, scale);
     const Vector before = next.intercept;
     next = m_step(next, running, step, rescues);
     if (held_after(row, batch) > 0) next.noise = Noise::scalar(held_after(row, batch), model.dimensions());
@@ -160,6 +164,8 @@ void Stepwise::load(const MethodState& state, const Model& model) {
   Statistics running(model);
   InferenceOptions inference = options_.inference;
   inference.mean_products = options_.noise_update == Update::paper;
+  if (!has_row_products(model.dimensions(), model.latents(), inference))
+    inference.missing = Missing::error;  // the sums are those of the completed table
   add_optional_shapes(running, model, inference);
   add_missing_products(running, inference);
   Index count = 0;
