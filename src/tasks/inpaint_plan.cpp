@@ -34,9 +34,11 @@ Preset preset(Quality quality) {
 }
 
 constexpr Index kSmallestSide = 4, kSmallestPatch = 2;
-/// Of white: what observed values and the covariance of groups are taken to lack, in the first round and the last. The
-/// first pilot is far off, and so are patches that look alike in it.
-constexpr double kFirstNoise = 20.0 / 255, kLastNoise = 1.0 / 255, kFirstRidge = 10.0 / 255, kLastRidge = 1.0 / 255;
+/// In the plan's units, of which white has about 255: what observed values and the covariance of groups are taken to
+/// lack, in the first round and the last. The first pilot is far off, and so are patches that look alike in it.
+constexpr double kFirstNoise = 20, kLastNoise = 1, kFirstRidge = 10, kLastRidge = 1;
+/// Of the pixels' units: what is left of a value by rounding to whole numbers.
+constexpr double kRounding = 0.28867513459481287;
 /// Of the noise: what groups take it for, as in denoising.
 constexpr double kGroupShare = 0.9;
 constexpr std::size_t kLastRounds = 3;  // with all sizes and the values that were set aside; of few rounds fewer
@@ -99,7 +101,8 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
                      " pixels; choose smaller patches");
   const int rounds = options.groups.value_or(usual.rounds);
   const std::size_t last_rounds = last_of(rounds);
-  const double white = damaged.peak(), noise = kGroupShare * plan.noise_taken;
+  const double rounding = damaged.depth == PixelDepth::real32 ? 0 : kRounding;
+  const double noise = std::max(kGroupShare * plan.noise_taken, rounding) / plan.units.scale;
   std::vector<MaskedGroupOptions> all;
   for (int i = 0; i < rounds; ++i) {
     // Noise and ridge reach their last values before the values that were set aside are judged, as deviations depend on
@@ -108,8 +111,8 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
     const bool last = i >= honest;
     const double t = honest > 1 ? std::min(1.0, static_cast<double>(i) / (honest - 1)) : 1;
     MaskedGroupOptions round;
-    round.noise = white * kFirstNoise * std::pow(kLastNoise / kFirstNoise, t);
-    round.ridge = white * kFirstRidge * std::pow(kLastRidge / kFirstRidge, t);
+    round.noise = kFirstNoise * std::pow(kLastNoise / kFirstNoise, t);
+    round.ridge = kFirstRidge * std::pow(kLastRidge / kFirstRidge, t);
     round.noise = std::max(round.noise, noise);
     round.everywhere = !plan.keep;
     round.step = usual.step;
@@ -138,6 +141,7 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.missing = missing_values(damaged);
   if (plan.missing == plan.values)
     throw Error("every value of the picture is missing, so there is nothing to fill it from");
+  plan.units = units_of(damaged);
   plan.deepest = depth_of_holes(damaged).maxCoeff();
   if (options.noise)
     plan.noise.std = *options.noise;
@@ -147,6 +151,7 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.noise_taken = plan.keep && !options.noise ? 0 : plan.noise.std;
   plan.rounds = plan_rounds(damaged, options, preset(options.quality), plan);
   if (plan.missing == 0 && plan.keep) plan.rounds.clear();
+  if (plan.rounds.empty()) plan.units = {};  // a first guess to the bit
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
   if (options.learned) patch_of_model(*options.learned, damaged);
   plan.learned = options.learned;

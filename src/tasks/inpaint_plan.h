@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tasks/masked_groups.h"
+#include "tasks/pixel_units.h"
 
 namespace gsc {
 
@@ -16,7 +17,8 @@ struct InpaintPlan {
   bool keep = true;                           ///< observed values come out as they are
   Index missing = 0, values = 0;              ///< of the picture
   Index deepest = 0;                          ///< pixels from the innermost missing one to the nearest observed
-  std::vector<MaskedGroupOptions> rounds;     ///< of groups, one after the other
+  PixelUnits units;                           ///< that the picture is filled in
+  std::vector<MaskedGroupOptions> rounds;     ///< of groups, one after the other, in these units
   double step = 1.8;                          ///< how far the pilot moves towards a round's result, all but the last
   std::size_t last_rounds = 2;                ///< so many at the end have the held-out values back
   double round_seconds = 1;                   ///< guess, of each
