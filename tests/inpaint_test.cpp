@@ -498,6 +498,26 @@ TEST(Inpaint, AFirstGuessHasNoDeviations) {
   EXPECT_TRUE(inpaint(waves(40), options).std.channels[0].isZero()) << "nothing is missing";
 }
 
+/// As long as it took to fill all bands together, and as much memory: the cube of their number.
+TEST(Inpaint, DeepHolesOfManyBandsAreFilledInGroupsOfBands) {
+  const Picture clean = waves(32, 25);
+  Picture damaged = clean;
+  for (Matrix& band : damaged.channels) band.block(6, 8, 13, 13).setConstant(kNan);
+  Picture pilot = first_guess(damaged);
+  const double guess = psnr(clean, pilot, 255);
+  Picture threads = pilot, stopped = pilot;
+  int asked = 0;
+  const int shells = fill_deep_holes(damaged, 7, 1, pilot, [&] { return ++asked > 0; });
+  EXPECT_GT(shells, 1);
+  EXPECT_GT(asked, shells) << "asked within shells";
+  EXPECT_GT(psnr(clean, pilot, 255), guess + 1);
+  fill_deep_holes(damaged, 7, 1, threads, {}, 3);
+  EXPECT_EQ(threads.channels, pilot.channels);
+  expect_error<Interrupted>([&] { fill_deep_holes(damaged, 7, 1, stopped, [] { return false; }); }, {"interrupted"});
+  EXPECT_GT(plan_inpainting(damaged, quick()).hole_seconds, 0);
+  EXPECT_EQ(plan_inpainting(scratches(clean), quick()).hole_seconds, 0);
+}
+
 TEST(Inpaint, HolesReachTheLastRow) {
   // An odd number of places for patches: the last row is between two steps.
   for (const Index size : {96, 97}) {

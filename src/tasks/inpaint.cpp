@@ -98,9 +98,8 @@ class Inpainting {
     for (Matrix& channel : variance_.channels) channel.setZero();
     if (plan_.rounds.empty()) return;
     now_.best = [this] { return whole(); };
-    const MaskedGroupOptions& last = plan_.rounds.back();
-    const Index patch = last.sizes[last.sizes.size() / 2].patch + 2;
-    result_.shells = fill_deep_holes(some, patch, last.ridge, result_.picture, [&] { return report(0); });
+    result_.shells = fill_deep_holes(
+        some, plan_.hole_patch, plan_.rounds.back().ridge, result_.picture, [&] { return report(0); }, plan_.threads);
   }
 
   void fill(const Picture& damaged, std::size_t begin, std::size_t end) {

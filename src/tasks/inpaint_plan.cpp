@@ -131,7 +131,9 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
 
 }  // namespace
 
-double InpaintPlan::seconds() const { return std::max(0.1, round_seconds * static_cast<double>(rounds.size())); }
+double InpaintPlan::seconds() const {
+  return std::max(0.1, round_seconds * static_cast<double>(rounds.size()) + hole_seconds);
+}
 
 InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options) {
   options.validate();
@@ -152,6 +154,11 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.rounds = plan_rounds(damaged, options, preset(options.quality), plan);
   if (plan.missing == 0 && plan.keep) plan.rounds.clear();
   if (plan.rounds.empty()) plan.units = {};  // a first guess to the bit
+  if (!plan.rounds.empty()) {
+    const std::vector<GroupSize>& last = plan.rounds.back().sizes;
+    plan.hole_patch = last[last.size() / 2].patch + 2;
+    plan.hole_seconds = deep_hole_seconds(damaged, plan.hole_patch, options.threads);
+  }
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
   if (options.learned) patch_of_model(*options.learned, damaged);
   plan.learned = options.learned;
