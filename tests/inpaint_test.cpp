@@ -79,7 +79,7 @@ TEST(MaskedGroupFilter, EqualsTheFormulaInDouble) {
     const Matrix centred = X.rowwise() - mean;
     Eigen::MatrixXd C = centred.transpose() * centred / static_cast<double>(K - 1);
     C.diagonal().array() += ridge;
-    for (const double share : {0.0, 0.3, 1.0}) {
+    for (const double share : {0.0, 0.3, 0.7, 0.95, 1.0}) {
       std::vector<Index> places;
       for (Index d = 0; d < D; ++d)
         if (std::uniform_real_distribution<double>()(random) < share) places.push_back(d);
@@ -105,6 +105,18 @@ TEST(MaskedGroupFilter, EqualsTheFormulaInDouble) {
         }
         EXPECT_NEAR(filter.mean()[d], expected, 0.02) << D << ' ' << n << ' ' << d;
         EXPECT_NEAR(filter.variance()[d], variance, 0.02 * C(d, d)) << D << ' ' << n << ' ' << d;
+      }
+      const std::vector<double> mean_of_all(filter.mean(), filter.mean() + D);
+      const std::vector<double> variance_of_all(filter.variance(), filter.variance() + D);
+      filter.fill_missing(n, noise);
+      for (Index d = 0, next = 0; d < D; ++d) {
+        if (next < n && places[static_cast<std::size_t>(next)] == d) {
+          ++next;
+          continue;
+        }
+        const auto at = static_cast<std::size_t>(d);
+        EXPECT_NEAR(filter.mean()[d], mean_of_all[at], 0.02) << D << ' ' << n << ' ' << d;
+        EXPECT_NEAR(filter.variance()[d], variance_of_all[at], 0.01 + 1e-3 * variance_of_all[at]);
       }
     }
   }

@@ -82,9 +82,12 @@ double guess_seconds(const Picture& damaged, double missing, const MaskedGroupOp
   double seconds = 0;
   for (const GroupSize& size : round.sizes) {
     const double D = static_cast<double>(size.patch * size.patch) * together, K = static_cast<double>(size.members);
-    const double observed = D * (1 - missing);
+    const double observed = D * (1 - missing), unknown = D * missing;
+    const double all = observed * observed / 2 * D,
+                 few = 12 * unknown * unknown * unknown + 12 * unknown * D + 2 * D * (D + K);
+    const double products = round.everywhere ? all : std::min(all, few);  // as the groups' filter chooses
     seconds += references * (1.2e-10 * D * search + 5e-9 * search + 1.5e-10 * K * D * D +
-                             K * (1.5e-10 * observed * observed / 2 * D + 2e-9 * D + 2e-9 * observed));
+                             K * (1.5e-10 * products + 2e-9 * D + 2e-9 * observed));
   }
   return seconds * std::max(1.0, channels / together) / thread_count(round.threads);
 }
