@@ -140,6 +140,12 @@ DamagedPicture read_damaged(const InpaintSettings& settings) {
     check_numbers(settings.picture, input.damaged);
     input.clean = input.damaged;
     input.damaged = drop_values(*input.clean, *settings.observe, settings.whole_pixels, settings.mask_seed);
+    if (const auto values = static_cast<Index>(input.damaged.channels.size()) * input.damaged.channels[0].size();
+        missing_of(input.damaged) == values)
+      throw Error(
+          fmt::format("{}: observe is {}, which left none of {} values, so there is nothing to fill it from; "
+                      "observe more, as --observe 0.2",
+                      settings.picture, *settings.observe, values));
     return input;
   }
   const double missing = settings.missing.empty() ? 0 : missing_value(settings.missing);

@@ -27,7 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Of white: worth a word.
-constexpr double kMuchNoise = 0.02;
+constexpr double kMuchNoise = 0.02, kWhite = 255;
 
 /// Fractions fit into TIFF and arrays only.
 PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
@@ -94,7 +94,7 @@ std::string progress_text(const InpaintProgress& now, double seconds) {
                      now.round, now.rounds);
 }
 
-void say_plan(const InpaintPlan& plan, const InpaintOptions& options, double white, ProgressLine& progress) {
+void say_plan(const InpaintPlan& plan, const InpaintOptions& options, ProgressLine& progress) {
   if (plan.missing == 0 && plan.keep) return;  // that has been said
   const int threads = thread_count(options.threads);
   progress.say(
@@ -102,7 +102,7 @@ void say_plan(const InpaintPlan& plan, const InpaintOptions& options, double whi
                   plan.keep ? "what is observed is kept" : fmt::format("noise of {:.3g} is taken out", plan.noise.std),
                   plan_text(plan), duration_text(plan.seconds()), threads, threads == 1 ? "" : "s"));
   // A hint only: no measurement tells noise from fine texture where neighbours are missing.
-  if (plan.keep && !options.noise && plan.noise.std > kMuchNoise * white)
+  if (plan.keep && !options.noise && plan.noise.std > kMuchNoise * kWhite * plan.units.scale)
     progress.say(
         fmt::format("what is observed may have noise of up to {:.3g}, or be texture; if it is noise, "
                     "--denoise-observed or --noise-level takes it out",
@@ -168,7 +168,7 @@ int run_inpaint(const CommandLine& line) {
   options.learned = learned_elsewhere(asked.learn_from, run.damaged);
   const InpaintPlan plan = naming_file(asked.picture, [&] { return plan_inpainting(run.damaged, options); });
   write_damaged(asked.keep_damaged, run.damaged);
-  say_plan(plan, options, run.damaged.peak(), progress);
+  say_plan(plan, options, progress);
   const auto start = Clock::now();
   run.inpainted = inpaint_watched(settings, run, plan, progress);
   run.seconds = std::chrono::duration<double>(Clock::now() - start).count();

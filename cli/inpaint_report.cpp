@@ -57,12 +57,15 @@ double white_of(const Picture& std) {
 }
 
 std::string held_out_text(const HeldOut& held_out) {
-  if (held_out.values == 0) return "nothing, as too little is observed; deviations are not measured, and too small";
+  if (held_out.values == 0)
+    return "nothing, as there is too little to set aside; deviations are not measured, and too "
+           "small";
   return fmt::format(
-      "{} observed values set aside{}: predicted with an error of {:.4g} (root mean square), so about "
-      "{:.2f} dB; {:.1f} % of them within two deviations",
-      held_out.values, held_out.shaped ? " in holes shaped like those there are" : "", held_out.rmse, held_out.psnr,
-      100 * held_out.coverage);
+      "{} observed values set aside{}: predicted with an error of {}{:.4g} (root mean square), so {} {:.2f} dB{}; "
+      "{:.1f} % of them within two deviations",
+      held_out.values, held_out.shaped ? " in holes shaped like those there are" : "",
+      held_out.at_least ? "at most " : "", held_out.rmse, held_out.at_least ? "at least" : "about", held_out.psnr,
+      held_out.at_least ? ", as their own noise hides it" : "", 100 * held_out.coverage);
 }
 
 std::string holes_text(const Inpainted& inpainted) {
@@ -125,7 +128,8 @@ Json inpaint_metrics(const Settings& settings, const InpaintingRun& run) {
             {"options", options_json(kInpaint, settings)}};
   if (held_out.values > 0)
     json["held_out"] = {{"values", held_out.values}, {"shaped", held_out.shaped},     {"rmse", held_out.rmse},
-                        {"psnr", held_out.psnr},     {"coverage", held_out.coverage}, {"scale", held_out.scale}};
+                        {"psnr", held_out.psnr},     {"at_least", held_out.at_least}, {"coverage", held_out.coverage},
+                        {"scale", held_out.scale}};
   if (run.score) {
     json["psnr_first_guess"] = run.score->psnr_noisy;
     json["psnr"] = run.score->psnr;
@@ -161,7 +165,8 @@ void write_report(const std::string& path, const Settings& settings, const Inpai
   Report report("Inpainting " + settings.inpaint.picture,
                 run.score ? fmt::format("{}; PSNR {:.2f} dB", missing, run.score->psnr)
                 : inpainted.held_out.values > 0
-                    ? fmt::format("{}; about {:.2f} dB, by observed values set aside", missing, inpainted.held_out.psnr)
+                    ? fmt::format("{}; {} {:.2f} dB, by observed values set aside", missing,
+                                  inpainted.held_out.at_least ? "at least" : "about", inpainted.held_out.psnr)
                     : missing);
   Figure damaged{"damaged", missing, shown(with_black(run.damaged)), 0, peak};
   Figure filled{"inpainted", "", shown(inpainted.picture), 0, peak};

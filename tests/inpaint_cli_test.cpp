@@ -238,6 +238,43 @@ TEST_F(InpaintProgram, ATiffWithNanIsFilled) {
   EXPECT_GT(psnr(whole, read_picture(file("filled.tif")), 1), 35);
 }
 
+TEST_F(InpaintProgram, AlphaStays) {
+  for (const int channels : {1, 3}) {
+    Picture picture = drawing(PixelDepth::bits8, channels);
+    picture.alpha = Matrix::Constant(48, 56, 255);
+    for (Index at = 0; at < 48; ++at) picture.alpha(at, at) = static_cast<double>(5 * at);
+    draw("in.png", picture);
+    ASSERT_EQ(run({"in.png", "-o", "out.png", "--observe", "0.6", "--quality", "fast"}).code, 0);
+    const Picture filled = read_picture(file("out.png"));
+    EXPECT_EQ(filled.channels.size(), picture.channels.size());
+    EXPECT_EQ(filled.alpha, picture.alpha);
+  }
+}
+
+TEST_F(InpaintProgram, ObservedValuesAreKeptToTheBitWithNoise) {
+  Picture picture = drawing(PixelDepth::real32);
+  Random random(2);
+  for (double& value : picture.channels[0].reshaped())
+    value = static_cast<float>(value + std::normal_distribution<double>(0, 0.05)(random));
+  draw("in.tif", picture);
+  const auto fill = [&](const std::string& keep) {
+    std::vector<std::string> words{"in.tif",        "-o",    "out.tif",        "--observe",   "0.6",
+                                   "--noise-level", "0.05",  "--keep-damaged", "damaged.tif", "--quality",
+                                   "fast",          "--std", "std.tif"};
+    if (!keep.empty()) words.push_back(keep);
+    EXPECT_EQ(run(words).code, 0);
+    const Matrix before = read_picture(file("damaged.tif")).channels[0],
+                 after = read_picture(file("out.tif")).channels[0];
+    return std::pair{(before.array() != 0).count(), (before.array() == after.array()).count()};
+  };
+  const auto [observed, same] = fill("--keep-observed");
+  EXPECT_GT(observed, 1000);
+  EXPECT_EQ(same, observed);
+  const auto [as_many, denoised] = fill("");
+  EXPECT_EQ(as_many, observed);
+  EXPECT_LT(denoised, observed / 10);
+}
+
 TEST_F(InpaintProgram, NothingMissingIsSaid) {
   draw("in.png", drawing());
   const ProgramResult result = run({"in.png", "-o", "out.png", "--missing", "1", "--quality", "fast"});
@@ -281,6 +318,7 @@ TEST_F(InpaintProgram, RefusesWhatMakesNoSense) {
   expect_says(refusal(with({"--mask", "none.png"}), 1), {"none.png", "no such file"});
   expect_says(refusal(with({"--missing", "zero"}), 2), {"missing is 'zero'", "nan"});
   expect_says(refusal(with({"--observe", "1.5"}), 2), {"observe is 1.5", "up to 1"});
+  expect_says(refusal(with({"--observe", "1e-9"}), 1), {"in.png", "observe is 1e-09", "none of 2688 values", "more"});
   expect_says(refusal(with({"--observe", "0.5", "--missing", "0"}), 2), {"observe", "excludes"});
   expect_says(refusal(with({"--observe", "0.5", "--clean", "in.png"}), 2), {"clean and observe exclude"});
   expect_says(refusal(with({"--missing", "0", "--groups", "0", "--std", "std.tif"}), 2),

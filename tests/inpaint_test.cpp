@@ -12,6 +12,7 @@
 
 #include "expect_error.h"
 #include "tasks/deep_holes.h"
+#include "tasks/deviation_scale.h"
 #include "tasks/held_out.h"
 #include "tasks/inpaint_pilot.h"
 #include "tasks/inpaint_plan.h"
@@ -78,7 +79,7 @@ TEST(MaskedGroupFilter, EqualsTheFormulaInDouble) {
     const Matrix centred = X.rowwise() - mean;
     Eigen::MatrixXd C = centred.transpose() * centred / static_cast<double>(K - 1);
     C.diagonal().array() += ridge;
-    for (const double share : {0.0, 0.3, 1.0}) {
+    for (const double share : {0.0, 0.3, 0.7, 0.95, 1.0}) {
       std::vector<Index> places;
       for (Index d = 0; d < D; ++d)
         if (std::uniform_real_distribution<double>()(random) < share) places.push_back(d);
@@ -104,6 +105,18 @@ TEST(MaskedGroupFilter, EqualsTheFormulaInDouble) {
         }
         EXPECT_NEAR(filter.mean()[d], expected, 0.02) << D << ' ' << n << ' ' << d;
         EXPECT_NEAR(filter.variance()[d], variance, 0.02 * C(d, d)) << D << ' ' << n << ' ' << d;
+      }
+      const std::vector<double> mean_of_all(filter.mean(), filter.mean() + D);
+      const std::vector<double> variance_of_all(filter.variance(), filter.variance() + D);
+      filter.fill_missing(n, noise);
+      for (Index d = 0, next = 0; d < D; ++d) {
+        if (next < n && places[static_cast<std::size_t>(next)] == d) {
+          ++next;
+          continue;
+        }
+        const auto at = static_cast<std::size_t>(d);
+        EXPECT_NEAR(filter.mean()[d], mean_of_all[at], 0.02) << D << ' ' << n << ' ' << d;
+        EXPECT_NEAR(filter.variance()[d], variance_of_all[at], 0.01 + 1e-3 * variance_of_all[at]);
       }
     }
   }
@@ -257,6 +270,88 @@ TEST(Inpaint, HeldOutValuesTellTheErrorWithoutTheTruth) {
   }
 }
 
+/// Errors of so many values with variances from 0.2 to 2, of which the true ones are scale^2 times, and noise.
+DeviationScale scale_found(double scale, double noise, double taken_for, double told) {
+  Random random(7);
+  std::normal_distribution<double> normal;
+  std::vector<double> squares, variances;
+  for (int i = 0; i < 1500; ++i) {
+    variances.push_back(std::exp(std::uniform_real_distribution<double>(-1.6, 0.7)(random)));
+    const double error = scale * std::sqrt(variances.back()) * normal(random) + noise * normal(random);
+    squares.push_back(error * error);
+  }
+  return deviation_scale(squares, variances, taken_for, told);
+}
+
+TEST(DeviationScale, IsFoundUnderNoiseAndStaysNearOneWhereNoiseHidesIt) {
+  for (const double scale : {0.3, 1.0, 4.0}) {
+    EXPECT_NEAR(scale_found(scale, 0, 0, 0.03).scale, scale, 0.08 * scale) << "no noise: two hold 95 %";
+    EXPECT_NEAR(scale_found(scale, 0.5 * scale, 0.5 * scale, 0.03).scale, scale, 0.15 * scale);
+  }
+  // Much noise, and taken for more or less than it is: it must not be taken for errors, nor eat them up.
+  for (const double taken_for : {18.0, 20.0, 22.0}) {
+    const DeviationScale found = scale_found(1, 20, taken_for, 0.05);
+    EXPECT_GT(found.scale, 0.6) << taken_for;
+    EXPECT_LT(found.scale, 2) << taken_for;
+    EXPECT_NEAR(found.coverage, 0.95, 0.02) << taken_for;
+  }
+}
+
+TEST(Inpaint, DeviationsHoldTheErrorsWhereNoiseIsTakenOut) {
+  Picture smooth = waves(80);
+  for (Index y = 0; y < 80; ++y)
+    for (Index x = 0; x < 80; ++x)
+      smooth.channels[0](y, x) =
+          100 + 40 * std::sin(static_cast<double>(x) / 15) + 30 * std::cos(static_cast<double>(y) / 12);
+  for (const Picture& clean : {smooth, waves(80)})
+    for (const bool told : {true, false}) {
+      const Picture damaged = drop_values(add_noise(clean, 20, false, 2), 0.6, false, 3);
+      InpaintOptions options = quick();
+      if (told)
+        options.noise = 20;
+      else
+        options.keep_observed = false;
+      const Inpainted filled = inpaint(damaged, options);
+      const Matrix error = filled.picture.channels[0] - clean.channels[0];
+      const double covered = static_cast<double>((error.array().abs() <= 2 * filled.std.channels[0].array()).count()) /
+                             static_cast<double>(error.size());
+      const double rmse = std::sqrt(error.squaredNorm() / static_cast<double>(error.size()));
+      std::cout << "covered " << covered << ", error " << rmse << ", held out " << filled.held_out.rmse
+                << (filled.held_out.at_least ? " at most" : "") << ", scale " << filled.held_out.scale << '\n';
+      EXPECT_GT(covered, 0.9);
+      EXPECT_LT(covered, 0.995);
+      EXPECT_GT(filled.held_out.rmse, 0.7 * rmse) << "no error at all is never told";
+      if (filled.held_out.at_least) {
+        EXPECT_GT(filled.held_out.rmse, rmse);
+      }
+    }
+}
+
+TEST(Inpaint, UnitsDoNotMatter) {
+  Picture picture = drop_values(waves(48), 0.4, false, 1);
+  picture.depth = PixelDepth::real32;
+  const Inpainted filled = inpaint(picture, quick());
+  for (const auto& [scale, offset] : {std::pair{1e-6, 0.0}, {1.0, 1000.0}, {1e6, -1e7}, {-3e-3, 5.0}}) {
+    Picture other = picture;
+    other.channels[0] = (scale * picture.channels[0].array() + offset).matrix();
+    const Inpainted same = inpaint(other, quick());
+    const Matrix back = ((same.picture.channels[0].array() - offset) / scale).matrix();
+    EXPECT_LT((back - filled.picture.channels[0]).cwiseAbs().maxCoeff(), 0.01) << scale << ' ' << offset;
+    EXPECT_LT((same.std.channels[0] / std::abs(scale) - filled.std.channels[0]).cwiseAbs().maxCoeff(), 0.01);
+    EXPECT_NEAR(same.held_out.scale, filled.held_out.scale, 0.01);
+    EXPECT_NEAR(same.held_out.rmse / std::abs(scale), filled.held_out.rmse, 0.01);
+  }
+}
+
+/// As microscopes write them: 12 of 16 bits, and of these a part.
+TEST(Inpaint, AFewOfManyShadesAreFilledAsWell) {
+  Picture clean = waves(64);
+  clean.depth = PixelDepth::bits16;
+  clean.channels[0] = (3 * clean.channels[0]).array().round().matrix();
+  const Picture damaged = drop_values(clean, 0.4, false, 1);
+  EXPECT_GT(psnr(clean, inpaint(damaged, quick()).picture, 765), psnr(clean, first_guess(damaged), 765) + 5);
+}
+
 TEST(Inpaint, TakesNoiseOutOfWhatIsObserved) {
   const Picture clean = waves(96), noisy = add_noise(clean, 15, false, 3);
   const Picture damaged = drop_values(noisy, 0.6, false, 1);
@@ -319,6 +414,27 @@ TEST(Inpaint, WhatIsSetAsideIsAsDeepAsTheHolesAre) {
   Table<std::int32_t> depth = depth_of_holes(damaged);
   depth.block(20, 40, 30, 30).setZero();
   EXPECT_GE(depth.maxCoeff(), 12);
+}
+
+/// A few values tell nothing, so none are set aside; single ones are where single ones are missing.
+TEST(Inpaint, AFewValuesDoNotJudge) {
+  for (const bool pixel : {true, false}) {
+    Picture damaged = waves(40);
+    damaged.channels[0](20, 20) = kNan;
+    if (!pixel) damaged.channels[0](20, 21) = kNan;
+    const Picture before = damaged;
+    const HeldOutSet aside = hold_out(damaged, 1);
+    EXPECT_FALSE(aside.shaped);
+    if (pixel) {
+      EXPECT_GE(aside.values.size(), 40U);
+      continue;
+    }
+    EXPECT_TRUE(aside.values.empty());
+    EXPECT_EQ(missing_values(damaged), 2) << "all that was observed is there";
+    const Inpainted filled = inpaint(before, quick());
+    EXPECT_EQ(filled.held_out.values, 0);
+    EXPECT_EQ(filled.held_out.scale, 1);
+  }
 }
 
 TEST(Inpaint, ManyBandsAreFilledThreeByThree) {
@@ -392,6 +508,26 @@ TEST(Inpaint, AFirstGuessHasNoDeviations) {
   options.groups = 0;
   EXPECT_TRUE(inpaint(drop_values(waves(40), 0.5, false, 1), options).std.channels.empty());
   EXPECT_TRUE(inpaint(waves(40), options).std.channels[0].isZero()) << "nothing is missing";
+}
+
+/// As long as it took to fill all bands together, and as much memory: the cube of their number.
+TEST(Inpaint, DeepHolesOfManyBandsAreFilledInGroupsOfBands) {
+  const Picture clean = waves(32, 25);
+  Picture damaged = clean;
+  for (Matrix& band : damaged.channels) band.block(6, 8, 13, 13).setConstant(kNan);
+  Picture pilot = first_guess(damaged);
+  const double guess = psnr(clean, pilot, 255);
+  Picture threads = pilot, stopped = pilot;
+  int asked = 0;
+  const int shells = fill_deep_holes(damaged, 7, 1, pilot, [&] { return ++asked > 0; });
+  EXPECT_GT(shells, 1);
+  EXPECT_GT(asked, shells) << "asked within shells";
+  EXPECT_GT(psnr(clean, pilot, 255), guess + 1);
+  fill_deep_holes(damaged, 7, 1, threads, {}, 3);
+  EXPECT_EQ(threads.channels, pilot.channels);
+  expect_error<Interrupted>([&] { fill_deep_holes(damaged, 7, 1, stopped, [] { return false; }); }, {"interrupted"});
+  EXPECT_GT(plan_inpainting(damaged, quick()).hole_seconds, 0);
+  EXPECT_EQ(plan_inpainting(scratches(clean), quick()).hole_seconds, 0);
 }
 
 TEST(Inpaint, HolesReachTheLastRow) {

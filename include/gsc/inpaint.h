@@ -41,11 +41,12 @@ struct InpaintOptions {
 /// What observed values say that were set aside while the picture was filled, and predicted from the others. They came
 /// back for the last rounds, so the result itself is a little better.
 struct HeldOut {
-  Index values = 0;     ///< how many; 0: none were
-  double rmse = 0;      ///< of the prediction, without the noise of the values themselves
-  double psnr = 0;      ///< the same of the whole picture, in which observed values have no error if they are kept
-  double coverage = 0;  ///< share of them within two of the deviations told
-  double scale = 1;     ///< by which the deviations of groups were multiplied so that it is 95 %
+  Index values = 0;       ///< how many; 0: none were
+  double rmse = 0;        ///< of the prediction, without the noise of the values themselves
+  double psnr = 0;        ///< the same of the whole picture, in which observed values have no error if they are kept
+  bool at_least = false;  ///< noise of what is observed hides the error: that is rmse at most, and psnr at least
+  double coverage = 0;    ///< share of them within two of the deviations told, with their own noise
+  double scale = 1;       ///< by which the deviations of groups were multiplied so that it is 95 %
   bool shaped = false;  ///< whether whole holes were set aside, in the shape of those there are, and not single values
 };
 

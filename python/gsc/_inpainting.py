@@ -27,6 +27,8 @@ class HeldOut:
         Root mean square error with which they were predicted, without their own noise.
     psnr : float
         The same of the whole picture, in decibels.
+    at_least : bool
+        Whether noise of what is observed hides the error: that is ``rmse`` at most, and ``psnr`` at least.
     coverage : float
         Share of them within two standard deviations.
     """
@@ -34,6 +36,7 @@ class HeldOut:
     values: int
     rmse: float
     psnr: float
+    at_least: bool
     coverage: float
 
 

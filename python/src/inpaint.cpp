@@ -76,6 +76,7 @@ nb::dict inpaint_planes(const Planes& planes, const std::string& depth, const nb
   told["values"] = held_out.values;
   told["rmse"] = held_out.rmse;
   told["psnr"] = held_out.psnr;
+  told["at_least"] = held_out.at_least;
   told["coverage"] = held_out.coverage;
   nb::dict values;
   values["picture"] = array_of(planes_of(inpainted.picture));

@@ -3,55 +3,64 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "math/failure.h"
+#include "math/numeric_scope.h"
 #include "tasks/group_bands.h"
 #include "tasks/masked_group_filter.h"
+#include "tasks/masked_groups.h"
 
 namespace gsc {
 namespace {
 
-constexpr Index kShell = 3;           // pixels that are filled at a time
-constexpr Index kStep = 2;            // pixels from patch to patch
-constexpr Index kReach = 40;          // where whole patches are looked for
-constexpr std::size_t kMembers = 12;  // of them
-constexpr double kLeastKnown = 0.25;  // of a patch's pixels
+constexpr Index kShell = 3;            // pixels that are filled at a time
+constexpr Index kStep = 2;             // pixels from patch to patch
+constexpr Index kReach = 40;           // where whole patches are looked for
+constexpr std::size_t kMembers = 12;   // of them
+constexpr double kLeastKnown = 0.25;   // of a patch's pixels
+constexpr std::size_t kTogether = 32;  // patches whose results are kept until they are added up
 
 struct Place {
   double distance;
   Index row, col;
 };
 
+bool deep_for(const Table<std::int32_t>& depth, Index patch) {
+  return patch <= std::min(depth.rows(), depth.cols()) && depth.maxCoeff() > patch / 2;
+}
+
 /// A picture being filled: what is known so far, and patches of it.
 class HoleFilling {
  public:
-  HoleFilling(const Picture& damaged, Index patch, double ridge, Picture& pilot)
+  HoleFilling(const Table<std::int32_t>& depth, Index patch, double ridge, Picture& pilot, int threads)
       : patch_(patch),
         ridge_(static_cast<float>(ridge * ridge)),
         values_(pilot),
-        known_(damaged.height(), damaged.width()),
-        filter_(patch * patch * static_cast<Index>(pilot.channels.size()), static_cast<Index>(kMembers)) {
-    const Table<std::int32_t> depth = depth_of_holes(damaged);
+        known_(depth.rows(), depth.cols()),
+        sets_(channels_together(static_cast<Index>(pilot.channels.size()))),
+        threads_(thread_count(threads)) {
     // What is partly observed, here or there, is left to the groups; so is what lies near it.
     for (Index i = 0; i < depth.size(); ++i) known_.data()[i] = depth.data()[i] == 0;
-    deep_ = depth.maxCoeff() > patch / 2;
   }
 
-  bool deep() const { return deep_; }
   bool done() const { return known_.all(); }
 
   /// One shell. False if nothing could be filled: no whole patch is near.
-  bool fill_shell() {
+  bool fill_shell(const std::function<bool()>& go_on) {
     const Table<std::uint8_t> shell = around_known();
     sums_.assign(values_.channels.size(), Matrix::Zero(values_.height(), values_.width()));
     weights_ = Matrix::Zero(values_.height(), values_.width());
     sum_known();
+    std::vector<Place> places;
     for (const Index row : reference_places(values_.height(), patch_, kStep))
       for (const Index col : reference_places(values_.width(), patch_, kStep)) {
         const Index here = known_in(row, col);
         const double least = kLeastKnown * static_cast<double>(patch_ * patch_);
         if (here == patch_ * patch_ || static_cast<double>(here) < least) continue;
-        if (shell.block(row, col, patch_, patch_).any()) fill_patch(row, col);
+        if (shell.block(row, col, patch_, patch_).any()) places.push_back({0, row, col});
       }
+    fill_patches(places, go_on);
     bool any = false;
     for (Index r = 0; r < values_.height(); ++r)
       for (Index c = 0; c < values_.width(); ++c) {
@@ -124,40 +133,79 @@ class HoleFilling {
     return places;
   }
 
-  void fill_patch(Index row, Index col) {
-    const std::vector<Place> places = alike(row, col);
-    if (places.empty()) return;
-    const auto channels = static_cast<Index>(values_.channels.size());
-    const auto walk = [&](const auto& visit) {
-      for (Index k = 0, at = 0; k < channels; ++k)
-        for (Index r = 0; r < patch_; ++r)
-          for (Index c = 0; c < patch_; ++c, ++at) visit(values_.channels[static_cast<std::size_t>(k)], k, r, c, at);
-    };
-    for (std::size_t m = 0; m < places.size(); ++m)
-      walk([&](const Matrix& channel, Index, Index r, Index c, Index at) {
-        filter_.pilot(static_cast<Index>(m))[at] = static_cast<float>(channel(places[m].row + r, places[m].col + c));
+  /// Several threads fill patches, a few at a time, which are added up in their order.
+  void fill_patches(const std::vector<Place>& places, const std::function<bool()>& go_on) {
+    for (std::size_t first = 0; first < places.size(); first += kTogether) {
+      if (go_on && !go_on()) throw Interrupted("interrupted while inpainting");
+      const std::size_t count = std::min(kTogether, places.size() - first);
+      std::vector<std::vector<float>> filled(count);
+      Failure failure;
+#pragma omp parallel num_threads(threads_)
+      {
+        const FloatingPointScope floating_point;
+        std::optional<MaskedGroupFilter> filter;
+        failure.guard([&] {
+          filter.emplace(patch_ * patch_ * static_cast<Index>(sets_.front().size()), static_cast<Index>(kMembers));
+        });
+#pragma omp for schedule(dynamic, 1)
+        for (std::size_t i = 0; i < count; ++i)
+          failure.guard([&] { filled[i] = filled_patch(places[first + i], *filter); });
+      }
+      failure.rethrow();
+      for (std::size_t i = 0; i < count; ++i)
+        if (!filled[i].empty()) add(places[first + i], filled[i]);
+    }
+  }
+
+  template <class Visit>
+  void walk(const std::vector<Index>& bands, const Visit& visit) const {
+    Index at = 0;
+    for (const Index band : bands)
+      for (Index r = 0; r < patch_; ++r)
+        for (Index c = 0; c < patch_; ++c, ++at) visit(values_.channels[static_cast<std::size_t>(band)], r, c, at);
+  }
+
+  /// All bands, one after the other; empty if no patch is like this one.
+  std::vector<float> filled_patch(const Place& here, MaskedGroupFilter& filter) const {
+    const std::vector<Place> places = alike(here.row, here.col);
+    if (places.empty()) return {};
+    std::vector<float> means(static_cast<std::size_t>(patch_ * patch_) * values_.channels.size());
+    for (const std::vector<Index>& bands : sets_) {
+      for (std::size_t m = 0; m < places.size(); ++m)
+        walk(bands, [&](const Matrix& channel, Index r, Index c, Index at) {
+          filter.pilot(static_cast<Index>(m))[at] = static_cast<float>(channel(places[m].row + r, places[m].col + c));
+        });
+      filter.prepare(static_cast<Index>(places.size()), ridge_);
+      Index observed = 0;
+      walk(bands, [&](const Matrix& channel, Index r, Index c, Index at) {
+        if (known_(here.row + r, here.col + c) == 0) return;
+        filter.places()[observed] = static_cast<std::uint32_t>(at);
+        filter.values()[observed++] = static_cast<float>(channel(here.row + r, here.col + c));
       });
-    filter_.prepare(static_cast<Index>(places.size()), ridge_);
-    Index observed = 0;
-    walk([&](const Matrix& channel, Index, Index r, Index c, Index at) {
-      if (known_(row + r, col + c) == 0) return;
-      filter_.places()[observed] = static_cast<std::uint32_t>(at);
-      filter_.values()[observed++] = static_cast<float>(channel(row + r, col + c));
-    });
-    filter_.fill(observed, ridge_);
-    const double weight = static_cast<double>(known_in(row, col));
-    weights_.block(row, col, patch_, patch_).array() += weight;
-    walk([&](const Matrix&, Index k, Index r, Index c, Index at) {
-      sums_[static_cast<std::size_t>(k)](row + r, col + c) += weight * static_cast<double>(filter_.mean()[at]);
-    });
+      filter.fill(observed, ridge_);
+      // The last bands may be in two sets: the later one counts.
+      for (std::size_t k = 0; k < bands.size(); ++k)
+        std::copy_n(filter.mean() + static_cast<Index>(k) * patch_ * patch_, patch_ * patch_,
+                    means.begin() + bands[k] * patch_ * patch_);
+    }
+    return means;
+  }
+
+  void add(const Place& here, const std::vector<float>& means) {
+    const double weight = static_cast<double>(known_in(here.row, here.col));
+    weights_.block(here.row, here.col, patch_, patch_).array() += weight;
+    const float* mean = means.data();
+    for (Matrix& sums : sums_)
+      for (Index r = 0; r < patch_; ++r)
+        for (Index c = 0; c < patch_; ++c) sums(here.row + r, here.col + c) += weight * static_cast<double>(*mean++);
   }
 
   Index patch_;
   float ridge_;
   Picture& values_;
   Table<std::uint8_t> known_;
-  bool deep_ = false;
-  MaskedGroupFilter filter_;
+  std::vector<std::vector<Index>> sets_;  // of bands
+  int threads_;
   Table<std::int32_t> known_sums_;
   std::vector<Matrix> sums_;
   Matrix weights_;
@@ -190,17 +238,30 @@ Table<std::int32_t> depth_of_holes(const Picture& damaged) {
 }
 
 int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& pilot,
-                    const std::function<bool()>& go_on) {
-  if (patch > std::min(damaged.height(), damaged.width())) return 0;
-  HoleFilling holes(damaged, patch, ridge, pilot);
-  if (!holes.deep()) return 0;
+                    const std::function<bool()>& go_on, int threads) {
+  const Table<std::int32_t> depth = depth_of_holes(damaged);
+  if (!deep_for(depth, patch)) return 0;
+  HoleFilling holes(depth, patch, ridge, pilot, threads);
   int shells = 0;
   while (!holes.done()) {
-    if (go_on && !go_on()) throw Interrupted("interrupted while inpainting");
-    if (!holes.fill_shell()) break;
+    if (!holes.fill_shell(go_on)) break;
     ++shells;
   }
   return shells;
+}
+
+double deep_hole_seconds(const Picture& damaged, Index patch, int threads) {
+  const Table<std::int32_t> depth = depth_of_holes(damaged);
+  if (!deep_for(depth, patch)) return 0;
+  const auto window = [](Index side, Index p) { return static_cast<double>(std::min(2 * kReach + 1, side - p + 1)); };
+  const auto missing = static_cast<double>((depth.array() > 0).count());
+  // A patch is filled once for every shell it reaches into.
+  const double patches = missing / (kStep * kStep) * (static_cast<double>(patch) / kShell + 1);
+  const double bands = static_cast<double>(damaged.channels.size()), pixels = static_cast<double>(patch * patch);
+  const double together = std::min(bands, 4.0), values = pixels * together;
+  const double search = window(damaged.height(), patch) * window(damaged.width(), patch) * pixels * bands * 2e-10;
+  const double fill = bands / together * 0.5e-10 * values * values * values;
+  return patches * (search + fill) / thread_count(threads);
 }
 
 }  // namespace gsc

@@ -5,6 +5,8 @@
 // A shell is what is missing up to a few pixels from what is known. Every patch that has some of it, and enough that is
 // known, becomes a draw of the Gaussian of the whole patches that are most like it where it is known
 // (masked_group_filter.h); overlapping ones are averaged. Then the shell is known, and the next one's turn comes.
+// All bands choose these patches together, so that they agree; then bands are filled three by three, as in rounds of
+// groups (channels_together()).
 
 #include <gsc/inpaint.h>
 
@@ -16,9 +18,12 @@ namespace gsc {
 Table<std::int32_t> depth_of_holes(const Picture& damaged);
 
 /// Fills what is further than `patch` / 2 pixels from anything observed, and all that is missing around it; `pilot` has
-/// a guess at all values and gets better ones. Returns the number of shells. Calls go_on(); throws Interrupted if that
-/// returns false.
+/// a guess at all values and gets better ones. Returns the number of shells. The same bits whatever the threads. Calls
+/// go_on() now and then; throws Interrupted if that returns false.
 int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& pilot,
-                    const std::function<bool()>& go_on);
+                    const std::function<bool()>& go_on, int threads = 1);
+
+/// A guess at what that takes.
+double deep_hole_seconds(const Picture& damaged, Index patch, int threads);
 
 }  // namespace gsc

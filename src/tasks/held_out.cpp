@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tasks/deep_holes.h"
+#include "tasks/deviation_scale.h"
 
 namespace gsc {
 namespace {
@@ -12,8 +13,10 @@ namespace {
 /// percent, and what is set aside is missing for a while (0.1 to 0.2 dB, if it is a tenth).
 constexpr double kShare = 0.05, kMostShare = 0.1;
 constexpr std::size_t kEnough = 1500, kMost = 4000, kFewest = 40;
-/// Of the errors of the values set aside, and what of them two deviations must hold.
-constexpr double kCovered = 0.95;
+/// Of errors, in units of which white has 255: what single precision leaves.
+constexpr double kLeastVariance = 1e-12 * 255 * 255;
+/// Relative, of noise that somebody tells.
+constexpr double kNoiseError = 0.03;
 /// Half sides of windows, and how far from their edges values are for judging.
 constexpr Index kLeastReach = 5, kUsualReach = 8, kMostReach = 32, kWindowEdge = 4;
 /// Of holes deeper than the usual window: so many times the values, on so many-th of the picture at most.
@@ -88,23 +91,38 @@ void set_holes_aside(Picture& damaged, Index reach, const std::vector<Place>& ho
   }
 }
 
-/// Windows into which the deepest holes fit, or smaller ones where there is no room for these. False if the picture is
-/// not whole but for holes.
+/// Whether no value that is missing has a missing neighbour.
+bool only_single_values(const Picture& damaged) {
+  const auto pair = [](const auto& here, const auto& next) { return (here.isNaN() && next.isNaN()).any(); };
+  return std::none_of(damaged.channels.begin(), damaged.channels.end(), [&](const Matrix& channel) {
+    const Index rows = channel.rows(), cols = channel.cols();
+    return pair(channel.topRows(rows - 1).array(), channel.bottomRows(rows - 1).array()) ||
+           pair(channel.leftCols(cols - 1).array(), channel.rightCols(cols - 1).array());
+  });
+}
+
+/// Windows into which the deepest holes fit, or smaller ones where there is no room for these, or for too few. False if
+/// the picture is not whole but for holes.
 bool set_holes_aside(Picture& damaged, std::size_t wanted, Random& random, HeldOutSet& set) {
   const auto pixels = static_cast<double>(damaged.height() * damaged.width());
   const auto deepest = static_cast<Index>(depth_of_holes(damaged).maxCoeff());
   Index reach = std::clamp(deepest * 3 / 2 + kWindowEdge, kUsualReach, kMostReach);
+  const Picture before = damaged;
+  bool whole = false;
   while (true) {
     const std::vector<Place> holes = damaged_places(damaged, reach);
     std::vector<Place> centres = whole_windows(damaged, reach);
     // Whole windows in a tenth of the picture: the rest is holes in it.
     if (!holes.empty() && 10 * static_cast<double>(centres.size()) > pixels) {
+      whole = true;
       // Values of a deep hole err together.
-      if (reach > kUsualReach) wanted *= kMoreOfDeepHoles;
-      set_holes_aside(damaged, reach, holes, std::move(centres), wanted, random, set);
-      return true;
+      const std::size_t more = reach > kUsualReach ? kMoreOfDeepHoles : 1;
+      set_holes_aside(damaged, reach, holes, std::move(centres), more * wanted, random, set);
+      if (set.values.size() >= kFewest) return true;
+      damaged = before;
+      set.values.clear();
     }
-    if (reach == kLeastReach) return false;
+    if (reach == kLeastReach) return whole;
     // Between lines of text there are small windows only.
     reach = std::max(reach > kUsualReach ? kUsualReach : kLeastReach, reach * 3 / 4);
   }
@@ -137,37 +155,44 @@ HeldOutSet hold_out(Picture& damaged, std::uint64_t seed) {
   const std::size_t wanted = std::min(std::max(share(kShare), std::min(kEnough, share(kMostShare))), kMost);
   if (wanted < kFewest || observed == all) return set;
   set.shaped = set_holes_aside(damaged, wanted, random, set);
-  if (!set.shaped) set_values_aside(damaged, wanted, random, set);
+  if (set.shaped && !set.values.empty()) return set;
+  // Holes of which too few fit into what is whole: single values would be too easy, unless that is what is missing.
+  if (set.shaped && !only_single_values(damaged)) return {};
+  set.shaped = false;
+  set_values_aside(damaged, wanted, random, set);
   return set;
 }
 
-HeldOut judge(const HeldOutSet& set, const Picture& picture, const Picture& variance, double noise, double missing,
-              bool kept, double peak) {
+HeldOut judge(const HeldOutSet& set, const Picture& picture, const Picture& variance, const Judging& by) {
   HeldOut result;
   result.values = static_cast<Index>(set.values.size());
   result.shaped = set.shaped;
   if (set.values.empty()) return result;
-  // |error| <= 2 sqrt(scale^2 variance + noise^2)   <=>   scale^2 >= (error^2 / 4 - noise^2) / variance
-  std::vector<double> needed;
-  double square = 0;
+  std::vector<double> squares, variances;
+  double sum = 0, sum_of_squares = 0;
   for (const HeldOutValue& one : set.values) {
     const double error = picture.channels[one.channel](one.row, one.col) - one.value;
-    const double v = std::max(variance.channels[one.channel](one.row, one.col), 1e-12 * peak * peak);
-    square += error * error;
-    needed.push_back(std::max(0.0, error * error / 4 - noise * noise) / v);
+    squares.push_back(error * error);
+    variances.push_back(std::max(variance.channels[one.channel](one.row, one.col), kLeastVariance));
+    sum += squares.back();
+    sum_of_squares += squares.back() * squares.back();
   }
-  const auto count = static_cast<double>(needed.size());
-  square = std::max(0.0, square / count - noise * noise);
-  const auto at = needed.begin() + static_cast<std::ptrdiff_t>(std::min(kCovered * count, count - 1));
-  std::nth_element(needed.begin(), at, needed.end());
-  const double scale_square = std::max(*at, 1e-4);
-  result.scale = std::sqrt(scale_square);
-  result.coverage =
-      static_cast<double>(std::count_if(needed.begin(), needed.end(), [&](double s) { return s <= scale_square; })) /
-      count;
+  const auto count = static_cast<double>(squares.size());
+  const double mean = sum / count, noise_square = by.noise * by.noise;
+  // Without the noise; what noise and chance make of it is known but for this.
+  double square = mean - noise_square;
+  const double by_chance = std::sqrt(std::max(0.0, sum_of_squares / count - mean * mean) / count);
+  const double unknown = std::max(std::hypot(by_chance, 2 * noise_square * by.noise_error), -square);
+  if (by.noise > 0 && square < 2 * unknown) {
+    result.at_least = true;
+    square = std::min(mean, std::max(0.0, square) + 2 * unknown);
+  }
+  const DeviationScale scale = deviation_scale(squares, variances, by.noise, std::hypot(kNoiseError, by.noise_error));
+  result.scale = scale.scale;
+  result.coverage = scale.coverage;
   result.rmse = std::sqrt(square);
-  const double over_all = kept ? square * missing : square;
-  result.psnr = 10 * std::log10(peak * peak / std::max(over_all, 1e-12 * peak * peak));
+  const double over_all = by.kept ? square * by.missing : square;
+  result.psnr = 10 * std::log10(by.peak * by.peak / std::max(over_all, kLeastVariance));
   return result;
 }
 

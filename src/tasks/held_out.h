@@ -22,12 +22,18 @@ struct HeldOutSet {
 };
 
 /// Takes values out of `damaged` (they become NaN): a twentieth to a tenth of those observed, at most a few thousand.
+/// None where there would be so few (below 40) that they tell nothing.
 HeldOutSet hold_out(Picture& damaged, std::uint64_t seed);
 
-/// How well `picture` and its variances (of each value's error, unscaled) tell them. `noise`: standard deviation of the
-/// values' own noise; `missing`: share of the picture's values that are missing; `kept`: whether the others have no
-/// error.
-HeldOut judge(const HeldOutSet& set, const Picture& picture, const Picture& variance, double noise, double missing,
-              bool kept, double peak);
+/// What judge() has to know beside the values, in the units of the plan (pixel_units.h).
+struct Judging {
+  double noise = 0, noise_error = 0;  ///< standard deviation of the values' own noise, and its relative error
+  double missing = 0;                 ///< share of the picture's values that are missing
+  bool kept = true;                   ///< the others have no error
+  double peak = 255;
+};
+
+/// How well `picture` and its variances (of each value's error, unscaled) tell them.
+HeldOut judge(const HeldOutSet& set, const Picture& picture, const Picture& variance, const Judging& by);
 
 }  // namespace gsc

@@ -30,8 +30,8 @@ void put_back(const Picture& damaged, bool keep, Picture& picture) {
     picture.channels[c] = damaged.channels[c].array().isNaN().select(picture.channels[c], damaged.channels[c]);
 }
 
-/// Deviations of errors from variances of groups, of which judge() said how much too small they are. With noise that is
-/// taken out, observed values have an error, too.
+/// Deviations of errors from variances of groups, which judge() said how to scale. With noise that is taken out,
+/// observed values have an error, too.
 Picture deviations(const Picture& damaged, const Picture& variance, double scale, bool keep) {
   Picture std = variance;
   std.depth = PixelDepth::real32;
@@ -46,7 +46,7 @@ Picture deviations(const Picture& damaged, const Picture& variance, double scale
 class Inpainting {
  public:
   Inpainting(const Picture& damaged, const InpaintPlan& plan, const InpaintObserver& observer)
-      : damaged_(damaged), plan_(plan), observer_(observer) {
+      : damaged_(damaged), scaled_(to_units(damaged, plan.units)), plan_(plan), observer_(observer) {
     now_.rounds = static_cast<int>(plan.rounds.size());
   }
 
@@ -62,14 +62,12 @@ class Inpainting {
     HeldOutSet aside;
     if (plan_.hold_out && honest > 0) aside = hold_out(some, plan_.seed);
     begin(some);
-    fill(some, 0, honest);
-    HeldOut& held_out = result_.held_out;
-    held_out =
-        judge(aside, result_.picture, variance_, plan_.noise_taken, share_missing(), plan_.keep, damaged_.peak());
-    put_back(damaged_, plan_.keep, result_.picture);
-    fill(damaged_, honest, plan_.rounds.size());
+    fill(to_units(some, plan_.units), 0, honest);
+    result_.held_out = judged(aside);
+    put_back(scaled_, plan_.keep, result_.picture);
+    fill(scaled_, honest, plan_.rounds.size());
     if (!plan_.rounds.empty() || plan_.missing == 0)
-      result_.std = deviations(damaged_, variance_, held_out.scale, plan_.keep);
+      result_.std = deviations(damaged_, variance_, plan_.units.scale * result_.held_out.scale, plan_.keep);
     result_.group_rounds = static_cast<int>(plan_.rounds.size());
     result_.seconds_grouping = std::chrono::duration<double>(Clock::now() - start).count();
     result_.picture = whole();
@@ -77,18 +75,31 @@ class Inpainting {
   }
 
  private:
-  double share_missing() const { return static_cast<double>(plan_.missing) / static_cast<double>(plan_.values); }
+  /// In the plan's units, then in those of the pixels.
+  HeldOut judged(HeldOutSet& aside) const {
+    const PixelUnits& units = plan_.units;
+    for (HeldOutValue& one : aside.values) one.value = units.to(one.value);
+    HeldOut held_out = judge(aside, result_.picture, variance_,
+                             {.noise = plan_.noise_taken / units.scale,
+                              .noise_error = plan_.noise.error,
+                              .missing = static_cast<double>(plan_.missing) / static_cast<double>(plan_.values),
+                              .kept = plan_.keep,
+                              .peak = damaged_.peak() / units.scale});
+    held_out.rmse *= units.scale;
+    return held_out;
+  }
 
   void begin(const Picture& some) {
-    result_.picture = first_guess(some);
-    if (plan_.learned) result_.picture = model_guess(some, *plan_.learned, result_.picture, plan_.threads);
+    Picture guess = first_guess(some);
+    // A model has the units of the pixels.
+    if (plan_.learned) guess = model_guess(some, *plan_.learned, guess, plan_.threads);
+    result_.picture = to_units(guess, plan_.units);
     variance_ = result_.picture;
     for (Matrix& channel : variance_.channels) channel.setZero();
     if (plan_.rounds.empty()) return;
     now_.best = [this] { return whole(); };
-    const MaskedGroupOptions& last = plan_.rounds.back();
-    const Index patch = last.sizes[last.sizes.size() / 2].patch + 2;
-    result_.shells = fill_deep_holes(some, patch, last.ridge, result_.picture, [&] { return report(0); });
+    result_.shells = fill_deep_holes(
+        some, plan_.hole_patch, plan_.rounds.back().ridge, result_.picture, [&] { return report(0); }, plan_.threads);
   }
 
   void fill(const Picture& damaged, std::size_t begin, std::size_t end) {
@@ -100,7 +111,15 @@ class Inpainting {
       put_back(damaged, plan_.keep, filled.picture);
       step(filled.picture, i + 1 < end ? plan_.step : 1);
       variance_ = std::move(filled.variance);
+      add_variance_of_means(plan_.rounds[i]);
     }
+  }
+
+  /// Groups take their mean for known. Where noise is taken out, it has some of the noise of the patches it is made of.
+  void add_variance_of_means(const MaskedGroupOptions& round) {
+    const double noise = plan_.noise_taken / plan_.units.scale;
+    for (Matrix& channel : variance_.channels)
+      channel.array() += noise * noise / static_cast<double>(round.sizes.front().members);
   }
 
   /// Goes further than a round says: each corrects but a part of what is wrong with the pilot, and always in the same
@@ -117,7 +136,7 @@ class Inpainting {
 
   /// The result so far as it would be given back: with the values that are set aside for now.
   Picture whole() const {
-    Picture picture = result_.picture;
+    Picture picture = from_units(result_.picture, plan_.units);
     put_back(damaged_, plan_.keep, picture);
     picture.alpha = damaged_.alpha;
     picture.metadata = damaged_.metadata;
@@ -125,6 +144,7 @@ class Inpainting {
   }
 
   const Picture& damaged_;
+  const Picture scaled_;  // in the plan's units, as the result is until it is given back
   const InpaintPlan& plan_;
   const InpaintObserver& observer_;
   InpaintProgress now_;

@@ -34,9 +34,11 @@ Preset preset(Quality quality) {
 }
 
 constexpr Index kSmallestSide = 4, kSmallestPatch = 2;
-/// Of white: what observed values and the covariance of groups are taken to lack, in the first round and the last. The
-/// first pilot is far off, and so are patches that look alike in it.
-constexpr double kFirstNoise = 20.0 / 255, kLastNoise = 1.0 / 255, kFirstRidge = 10.0 / 255, kLastRidge = 1.0 / 255;
+/// In the plan's units, of which white has about 255: what observed values and the covariance of groups are taken to
+/// lack, in the first round and the last. The first pilot is far off, and so are patches that look alike in it.
+constexpr double kFirstNoise = 20, kLastNoise = 1, kFirstRidge = 10, kLastRidge = 1;
+/// Of the pixels' units: what is left of a value by rounding to whole numbers.
+constexpr double kRounding = 0.28867513459481287;
 /// Of the noise: what groups take it for, as in denoising.
 constexpr double kGroupShare = 0.9;
 constexpr std::size_t kLastRounds = 3;  // with all sizes and the values that were set aside; of few rounds fewer
@@ -80,9 +82,12 @@ double guess_seconds(const Picture& damaged, double missing, const MaskedGroupOp
   double seconds = 0;
   for (const GroupSize& size : round.sizes) {
     const double D = static_cast<double>(size.patch * size.patch) * together, K = static_cast<double>(size.members);
-    const double observed = D * (1 - missing);
+    const double observed = D * (1 - missing), unknown = D * missing;
+    const double all = observed * observed / 2 * D,
+                 few = 12 * unknown * unknown * unknown + 12 * unknown * D + 2 * D * (D + K);
+    const double products = round.everywhere ? all : std::min(all, few);  // as the groups' filter chooses
     seconds += references * (1.2e-10 * D * search + 5e-9 * search + 1.5e-10 * K * D * D +
-                             K * (1.5e-10 * observed * observed / 2 * D + 2e-9 * D + 2e-9 * observed));
+                             K * (1.5e-10 * products + 2e-9 * D + 2e-9 * observed));
   }
   return seconds * std::max(1.0, channels / together) / thread_count(round.threads);
 }
@@ -99,7 +104,8 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
                      " pixels; choose smaller patches");
   const int rounds = options.groups.value_or(usual.rounds);
   const std::size_t last_rounds = last_of(rounds);
-  const double white = damaged.peak(), noise = kGroupShare * plan.noise_taken;
+  const double rounding = damaged.depth == PixelDepth::real32 ? 0 : kRounding;
+  const double noise = std::max(kGroupShare * plan.noise_taken, rounding) / plan.units.scale;
   std::vector<MaskedGroupOptions> all;
   for (int i = 0; i < rounds; ++i) {
     // Noise and ridge reach their last values before the values that were set aside are judged, as deviations depend on
@@ -108,8 +114,8 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
     const bool last = i >= honest;
     const double t = honest > 1 ? std::min(1.0, static_cast<double>(i) / (honest - 1)) : 1;
     MaskedGroupOptions round;
-    round.noise = white * kFirstNoise * std::pow(kLastNoise / kFirstNoise, t);
-    round.ridge = white * kFirstRidge * std::pow(kLastRidge / kFirstRidge, t);
+    round.noise = kFirstNoise * std::pow(kLastNoise / kFirstNoise, t);
+    round.ridge = kFirstRidge * std::pow(kLastRidge / kFirstRidge, t);
     round.noise = std::max(round.noise, noise);
     round.everywhere = !plan.keep;
     round.step = usual.step;
@@ -128,7 +134,9 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
 
 }  // namespace
 
-double InpaintPlan::seconds() const { return std::max(0.1, round_seconds * static_cast<double>(rounds.size())); }
+double InpaintPlan::seconds() const {
+  return std::max(0.1, round_seconds * static_cast<double>(rounds.size()) + hole_seconds);
+}
 
 InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options) {
   options.validate();
@@ -138,6 +146,7 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.missing = missing_values(damaged);
   if (plan.missing == plan.values)
     throw Error("every value of the picture is missing, so there is nothing to fill it from");
+  plan.units = units_of(damaged);
   plan.deepest = depth_of_holes(damaged).maxCoeff();
   if (options.noise)
     plan.noise.std = *options.noise;
@@ -147,6 +156,12 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   plan.noise_taken = plan.keep && !options.noise ? 0 : plan.noise.std;
   plan.rounds = plan_rounds(damaged, options, preset(options.quality), plan);
   if (plan.missing == 0 && plan.keep) plan.rounds.clear();
+  if (plan.rounds.empty()) plan.units = {};  // a first guess to the bit
+  if (!plan.rounds.empty()) {
+    const std::vector<GroupSize>& last = plan.rounds.back().sizes;
+    plan.hole_patch = last[last.size() / 2].patch + 2;
+    plan.hole_seconds = deep_hole_seconds(damaged, plan.hole_patch, options.threads);
+  }
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
   if (options.learned) patch_of_model(*options.learned, damaged);
   plan.learned = options.learned;

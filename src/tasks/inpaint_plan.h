@@ -7,20 +7,23 @@
 #include <vector>
 
 #include "tasks/masked_groups.h"
+#include "tasks/pixel_units.h"
 
 namespace gsc {
 
 struct InpaintPlan {
-  NoiseLevel noise;                           ///< told, or measured, which texture makes too much
-  double noise_taken = 0;                     ///< that observed values are taken to have
-  bool keep = true;                           ///< observed values come out as they are
-  Index missing = 0, values = 0;              ///< of the picture
-  Index deepest = 0;                          ///< pixels from the innermost missing one to the nearest observed
-  std::vector<MaskedGroupOptions> rounds;     ///< of groups, one after the other
-  double step = 1.8;                          ///< how far the pilot moves towards a round's result, all but the last
-  std::size_t last_rounds = 2;                ///< so many at the end have the held-out values back
-  double round_seconds = 1;                   ///< guess, of each
-  std::shared_ptr<const PatchModel> learned;  ///< of the first guess, or null
+  NoiseLevel noise;                            ///< told, or measured, which texture makes too much
+  double noise_taken = 0;                      ///< that observed values are taken to have
+  bool keep = true;                            ///< observed values come out as they are
+  Index missing = 0, values = 0;               ///< of the picture
+  Index deepest = 0;                           ///< pixels from the innermost missing one to the nearest observed
+  PixelUnits units;                            ///< that the picture is filled in
+  std::vector<MaskedGroupOptions> rounds;      ///< of groups, one after the other, in these units
+  double step = 1.8;                           ///< how far the pilot moves towards a round's result, all but the last
+  std::size_t last_rounds = 2;                 ///< so many at the end have the held-out values back
+  Index hole_patch = 0;                        ///< of holes larger than that, filled from the outside in
+  double round_seconds = 1, hole_seconds = 0;  ///< guesses, of each round, and of these holes
+  std::shared_ptr<const PatchModel> learned;   ///< of the first guess, or null
   int threads = 0;
   bool hold_out = true;
   std::uint64_t seed = 1;

@@ -12,6 +12,12 @@
 //   x = m + B' z,   z = L^-1 (y_o - m_o);     Var(x_d) = C_dd - sum_i B_id^2;     L_ij = B_j,o(i) for j < i,
 //
 // so one loop over rows makes L, B and z: row i is that of C less those before it times L_ij, over L_ii.
+//
+// Where few values are missing (u) and only these are asked for, a system of their number does, with the inverse of all
+// that the patches of a group share,
+//
+//   P = (C + v I)^-1 = (I - X'(X X' + c I)^-1 X) / (ridge + v),   c = (K - 1)(ridge + v),   X: the x_k - m as rows
+//   x_u = m_u - P_uu^-1 P_uo (y_o - m_o);     Var(x_u) = diag P_uu^-1 - v
 
 #include <gsc/types.h>
 #include <hwy/aligned_allocator.h>
@@ -27,6 +33,8 @@ struct MaskedGroupArrays {
   float *C, *B;                ///< values x width
   float *mean, *x, *variance;  ///< width
   float* L;                    ///< 2 width: a row of L, then z
+  float *P, *Y;                ///< values x width; members x width: Y'Y = X'(X X' + c I)^-1 X
+  float *W, *residual;         ///< systems of few missing values: [P_uu | I], and y - m, 0 where missing
 };
 
 /// Memory for groups of so many patches of so many values, and the algebra. One per thread.
@@ -43,6 +51,8 @@ class MaskedGroupFilter {
   /// One patch of that Gaussian, of which `observed` values are known: values()[i] at places()[i] are set. Leaves the
   /// means and variances of all values in mean() and variance().
   void fill(Index observed, float noise_variance);
+  /// The same, good for the values that are not observed: those of others may be anything.
+  void fill_missing(Index observed, float noise_variance);
   std::uint32_t* places() { return places_.data(); }
   float* values() { return observed_.data(); }
   const float* mean() const { return arrays_.x; }
@@ -53,6 +63,10 @@ class MaskedGroupFilter {
   MaskedGroupArrays arrays_;
   std::vector<std::uint32_t> places_;
   std::vector<float> observed_;
+  std::vector<std::uint32_t> missing_;
+  std::vector<double> rows_;  // of P: X, Y and L
+  float ridge_ = 0;
+  float precise_for_ = -1;  // the noise variance of P, or none
   hwy::AlignedFreeUniquePtr<float[]> memory_;
 };
 

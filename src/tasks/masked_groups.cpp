@@ -83,7 +83,10 @@ class Filling {
             }
         }
       if (observed == at && !everywhere_) continue;
-      filter.fill(observed, noise_variance_);
+      if (everywhere_)
+        filter.fill(observed, noise_variance_);
+      else
+        filter.fill_missing(observed, noise_variance_);
       add(row, col, filter, band);
     }
   }
@@ -96,7 +99,9 @@ class Filling {
         const Index at = row + r - band.first;
         float *sums = band.sums.row(p, at) + col, *weights = band.weights.row(p, at) + col;
         float* variances = band.variances.row(p, at) + col;
+        const float* y = damaged_.row(p, row + r) + col;
         for (Index c = 0; c < side; ++c) {
+          if (!everywhere_ && !std::isnan(y[c])) continue;
           const float weight = 1 / (variance[c] + floor_);
           sums[c] += weight * x[c];
           weights[c] += weight;

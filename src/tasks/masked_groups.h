@@ -30,9 +30,9 @@ struct FilledGroups {
   Picture picture, variance;
 };
 
-/// One round. `damaged` has NaN where values are missing; `pilot` has all of them. Values that no group touched, as
-/// nothing near is missing, are those of the pilot, with variance 0. The same bits whatever the threads. Calls
-/// go_on(share done) now and then; throws Interrupted if that returns false.
+/// One round. `damaged` has NaN where values are missing; `pilot` has all of them. Values that no group is
+/// asked for, as they are observed and not `everywhere`, are those of the pilot, with variance 0. The same bits
+/// whatever the threads. Calls go_on(share done) now and then; throws Interrupted if that returns false.
 FilledGroups fill_groups(const Picture& damaged, const Picture& pilot, const MaskedGroupOptions& options,
                          const std::function<bool(double)>& go_on = {});
 
