@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "inference/lasso_coder.h"
-#include "learning/dictionary_learner.h"
 #include "math/numeric_scope.h"
 #include "tasks/cosine_atoms.h"
 #include "tasks/denoise_plan.h"
@@ -115,8 +114,7 @@ void lower_to_useful(const Data& patches, const std::optional<Model>& start, Fit
     model =
         initial_model(patches, summarize(patches), fit.latents, fit.noise, fit.slab, fit.init, random, fit.intercept);
   }
-  Random random(fit.seed);
-  normalise_atoms(model.W, random);
+  model.W.colwise().normalize();
   const double largest = largest_useful_lambda(model, centred_rows(patches, model, Missing::error), patches.rows());
   double& lambda = fit.inference.coding.lambda;
   if (lambda < largest) return;
