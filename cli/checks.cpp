@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "data/extension.h"
+#include "inference/objectives.h"
 
 namespace gsc::cli {
 namespace fs = std::filesystem;
@@ -90,6 +91,22 @@ void check_sigma(const CommandLine& line, double sigma) {
   if (line.given("sigma") && !(sigma > 0))
     throw UsageError(
         fmt::format("sigma is {:g}; a noise level is positive. Leave it out where it is not known", sigma));
+}
+
+void check_use(const CommandLine& line, const FitOptions& options) {
+  const std::string_view method = to_string(options.inference.method);
+  for (const char* name : {"sigma", "known-noise"})
+    if (line.given(name) && options.known_noise > 0 && codes_by_lambda(options.inference))
+      throw UsageError(fmt::format(
+          "{} is {:g}, but method is {}{}, whose codes follow from lambda and not from the "
+          "noise; leave it out{}",
+          name, options.known_noise, method, options.inference.method == Method::online ? " and coding is lasso" : "",
+          options.inference.method == Method::online ? ", or choose --coding bounded or omp" : ""));
+  if (line.given("tolerance") && options.tolerance > 0 && options.inference.method == Method::beta_process)
+    throw UsageError(
+        fmt::format("tolerance is {:g}, but method is {}, whose draws go up and down for ever; leave it "
+                    "out, and choose --iterations and --burn-in",
+                    options.tolerance, method));
 }
 
 std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {

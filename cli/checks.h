@@ -14,6 +14,9 @@ namespace gsc::cli {
 void check_options_of(const CommandLine& line, Method method);
 /// Throws UsageError if --sigma was given and is no noise level.
 void check_sigma(const CommandLine& line, double sigma);
+/// Throws UsageError for options of fit that the method has, but not as it is used here: a noise level that nothing
+/// hangs on, a tolerance where nothing converges.
+void check_use(const CommandLine& line, const FitOptions& options);
 
 /// Throws UsageError unless a file can be created at `path` and its extension is one of `extensions` (with dot; empty:
 /// any). `option` is what messages call it. An empty path is fine: nothing is to be written.

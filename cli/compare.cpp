@@ -17,8 +17,10 @@
 #include "compare_options.h"
 #include "interrupts.h"
 #include "metrics.h"
+#include "missing.h"
 #include "open_table.h"
 #include "option_values.h"
+#include "program_team.h"
 #include "progress.h"
 #include "shape.h"
 #include "streams.h"
@@ -116,6 +118,9 @@ class CompareProgress final : public CompareObserver {
                                judging ? "judging the models of earlier iterations" : "denoising the patches"),
                    std::chrono::seconds(2));
   }
+  void on_note(const MethodRun& run, const std::string& note) override {
+    progress_.say(fmt::format("{}: {}", to_string(run.method()), note));
+  }
   bool stop_requested() override { return interrupted(); }
 
  private:
@@ -150,7 +155,13 @@ std::string threads_text(int requested) {
 
 Compared on_table(const CommandLine& line, Settings& settings, const Compete& compete, ProgressLine& progress) {
   const std::vector<Method>& methods = compete.methods;
-  const std::unique_ptr<Data> data = open_table(settings.compare.input, settings, "compare");
+  choose_missing(line, settings);
+  Input input;
+  input.data = open_table(settings.compare.input, settings, "compare");
+  mark_missing(settings, "compare", team(), input);
+  note_nothing_missing(settings, team(), input);
+  for (const std::string& about : input.notes) progress.say(about);
+  const std::unique_ptr<Data>& data = input.data;
   const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
   FitOptions& common = settings.fit;
   common.init = parse<Init>(settings.init, "init");
@@ -176,10 +187,12 @@ Compared on_table(const CommandLine& line, Settings& settings, const Compete& co
   return result;
 }
 
-Compared on_picture(Settings& settings, const std::vector<Method>& methods, ProgressLine& progress) {
+Compared on_picture(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
+                    ProgressLine& progress) {
   DenoiseSettings& asked = settings.denoise;
   asked.picture = settings.compare.input;
   asked.options.models = 1;
+  asked.options.coding_chosen = line.given("coding");
   asked.options.seed = settings.fit.seed;
   asked.options.threads = settings.fit.inference.threads;
   asked.options.validate();
@@ -211,6 +224,10 @@ int run_compare(const CommandLine& line) {
                                  settings.compare.input));
   check_kind(line, picture);
   check_read(line, methods);
+  check_sigma(line, picture ? settings.denoise.options.sigma.value_or(0) : settings.fit.known_noise);
+  if (line.given("sigma") && std::none_of(methods.begin(), methods.end(), needs_noise_level))
+    throw UsageError(
+        "sigma is for methods that must be told the noise (ksvd, online), none of which is compared; leave it out");
   check_truth_options(line);
   check_outputs(settings);
   if (line.given("seconds") && !(settings.compare.seconds > 0))
@@ -220,7 +237,8 @@ int run_compare(const CommandLine& line) {
 
   ProgressLine progress("compare", settings.quiet);
   const auto start = Clock::now();
-  Compared result = picture ? on_picture(settings, methods, progress) : on_table(line, settings, compete, progress);
+  Compared result =
+      picture ? on_picture(line, settings, methods, progress) : on_table(line, settings, compete, progress);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 
   write_metrics(settings.output, comparison_json(settings, result));

@@ -11,7 +11,8 @@ namespace {
 constexpr const char* kInBoth[] = {"latents",     "init",       "candidates",  "max-active",   "selection",
                                    "precision",   "iterations", "basis-prior", "length-scale", "shared-prior",
                                    "sweep-order", "coding",     "lambda",      "error-gain",   "atoms-per-point",
-                                   "atom-update", "decay"};
+                                   "atom-update", "decay",      "draws",       "usage-prior",  "chains",
+                                   "burn-in",     "sigma"};
 
 template <class Table>
 auto find_row(Table& table, Command command, const std::string& name) {
@@ -40,6 +41,9 @@ std::vector<Option> with_compare_rows(std::vector<Option> table) {
     const auto picture = find_row(table, kDenoise, name);
     table.insert(picture + 1, joined(*find_row(table, kFit, name), *picture));
   }
+  Option& sigma = *find_row(table, kCompare, "sigma");
+  sigma.help = "standard deviation of the noise, for methods that must be told it; the others learn it";
+  sigma.if_left_out = "estimated; pictures: measured";
   return table;
 }
 
@@ -61,6 +65,7 @@ Json compare_options_json(Settings settings, const std::vector<Method>& methods,
   for (const Method method : methods) {
     settings.fit.inference.method = settings.denoise.options.method = method;
     const Json all = options_json(picture ? kDenoise : kFit, settings);
+    if (!picture && settings.fit.known_noise > 0) json["sigma"] = settings.fit.known_noise;  // fit: known_noise
     for (const auto& [key, value] : all.items()) {
       std::string name = key;
       std::replace(name.begin(), name.end(), '_', '-');

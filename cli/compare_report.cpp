@@ -81,19 +81,36 @@ std::string judging_note(const Comparison& comparison) {
 
 bool many(const Comparison& comparison) { return comparison.runs.size() + (comparison.fastica ? 1 : 0) > 2; }
 
+std::string learning_text(const Comparison& comparison, const LearningCurve& curve) {
+  return seconds_text(curve.back().seconds) + (comparison.overran(curve) ? " *" : "");
+}
+
+/// Whose learning took longer than it should.
+std::string overrun_note(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const MethodRun& run : comparison.runs)
+    if (comparison.overran(run.curve)) names.push_back(name_of(run));
+  if (comparison.fastica && comparison.overran(comparison.fastica->curve)) names.emplace_back("fastica");
+  if (names.empty()) return "";
+  return fmt::format(
+      "* {} had more than the {} for each method: learning ends with a complete iteration, and not before the first.",
+      fmt::join(names, ", "), seconds_text(comparison.seconds));
+}
+
 std::string race_text(const Race& race) {
   return !race.target ? "-" : race.seconds ? seconds_text(*race.seconds) : "never";
 }
 
 /// It has no more than an index and its time; where there is an index there is a race.
-std::vector<std::string> fastica_row(const FasticaCourse& course) {
+std::vector<std::string> fastica_row(const Comparison& comparison) {
+  const FasticaCourse& course = *comparison.fastica;
   const CurvePoint& last = course.curve.back();
   return {"fastica",
           "-",
           last.quality ? fmt::format("{:.4f}", *last.quality) : "-",
           "-",
           fmt::format("{}", last.iteration),
-          seconds_text(last.seconds),
+          learning_text(comparison, course.curve),
           race_text(course.race)};
 }
 
@@ -121,14 +138,16 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
       const std::optional<double> amari = run.curve.back().quality;
       return amari ? fmt::format("{:.4f}", *amari) : "-";
     });
-  column("noise std", [](Run run) { return fmt::format("{:.4g}", run.fit.last().noise_std); });
+  column("noise std", [](Run run) {
+    return run.noise.empty() ? "-" : fmt::format("{:.4g} {}", run.fit.last().noise_std, run.noise);
+  });
   column("iterations", [](Run run) { return fmt::format("{}", run.fit.last().iteration); });
-  column("learning", [](Run run) { return seconds_text(run.curve.back().seconds); });
+  column("learning", [&](Run run) { return learning_text(comparison, run.curve); });
   if (comparison.patch > 0) column("inference", [](Run run) { return seconds_text(*run.seconds_inferring); });
   if (!comparison.judged_on_the_way || !is_a_race(comparison)) return rows;
   column(many(comparison) ? "as good as the others after" : "as good as the other after",
          [](Run run) { return race_text(run.race); });
-  if (comparison.fastica) rows.push_back(fastica_row(*comparison.fastica));
+  if (comparison.fastica) rows.push_back(fastica_row(comparison));
   return rows;
 }
 
@@ -159,7 +178,8 @@ Json method_json(const Comparison& comparison, const MethodRun& run) {
             {"stop_reason", run.out_of_time ? "time" : to_string(run.fit.reason)},
             {"objective", objective_name(run.method())},
             {objective, last.free_energy},
-            {"noise_std", last.noise_std},
+            {"noise_std", run.noise.empty() ? Json() : Json(last.noise_std)},
+            {"noise_is", run.noise.empty() ? Json() : Json(run.noise)},
             {"mean_active", last.mean_active},
             {"latents_in_use", last.latents_in_use},
             {"rescues", rescues_json(run.fit.state.rescues)}};
@@ -169,6 +189,7 @@ Json method_json(const Comparison& comparison, const MethodRun& run) {
   }
   if (comparison.measure == Measure::amari) json["amari"] = value_json(run.curve.back().quality);
   json["seconds_learning"] = run.curve.back().seconds;
+  json["overran"] = comparison.overran(run.curve);
   if (run.seconds_inferring) {
     json["seconds_inferring"] = *run.seconds_inferring;
     json["seconds_judging"] = run.seconds_judging;
@@ -186,7 +207,8 @@ Json method_json(const Comparison& comparison, const MethodRun& run) {
 }
 
 /// No objective, no noise, no model.
-Json fastica_json(const FasticaCourse& course) {
+Json fastica_json(const Comparison& comparison) {
+  const FasticaCourse& course = *comparison.fastica;
   const CurvePoint& last = course.curve.back();
   Json json{{"method", "fastica"},
             {"iterations", last.iteration},
@@ -195,6 +217,7 @@ Json fastica_json(const FasticaCourse& course) {
                                                  : "iterations"},
             {"amari", value_json(last.quality)},
             {"seconds_learning", last.seconds},
+            {"overran", comparison.overran(course.curve)},
             {"best_of_others", value_json(course.race.target)},
             {"seconds_to_reach_others", value_json(course.race.seconds)},
             {"curve", Json::array()}};
@@ -277,6 +300,7 @@ std::string comparison_text(const Comparison& comparison) {
     for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
     text += '\n';
   }
+  if (const std::string overran = overrun_note(comparison); !overran.empty()) text += wrapped(overran, 0);
   return text + wrapped(race_note(comparison), 0) + wrapped(objective_note(comparison), 0);
 }
 
@@ -307,7 +331,7 @@ Json comparison_json(const Settings& settings, const Compared& compared) {
                                                            : "free_energy";
   json["methods"] = Json::array();
   for (const MethodRun& run : comparison.runs) json["methods"].push_back(method_json(comparison, run));
-  if (comparison.fastica) json["methods"].push_back(fastica_json(*comparison.fastica));
+  if (comparison.fastica) json["methods"].push_back(fastica_json(comparison));
   json["options"] = shown_options(settings, compared);
   return json;
 }
@@ -322,7 +346,8 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
   const std::vector<std::string> header = std::move(rows.front());
   rows.erase(rows.begin());
   report.add_table(header, rows);
-  report.add_text(fmt::format("{}\n\n{}", race_note(comparison), objective_note(comparison)));
+  for (const std::string& note : {overrun_note(comparison), race_note(comparison), objective_note(comparison)})
+    if (!note.empty()) report.add_text(note);
   add_curves(report, comparison);
   if (compared.picture) add_pictures(report, comparison, *compared.picture);
   for (const MethodRun& run : comparison.runs) {

@@ -233,6 +233,7 @@ int run_denoise(const CommandLine& line) {
   options.seed = settings.fit.seed;
   options.threads = settings.fit.inference.threads;
   options.sharing = settings.fit.sharing;
+  options.coding_chosen = line.given("coding");
   check_options_of(line, options.method);
   check_dictionary(line, options.method);
   options.validate();

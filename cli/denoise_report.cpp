@@ -84,6 +84,7 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
             {"channels", run.noisy.channels.size()},
             {"models", models},
             {"options", options_json(kDenoise, settings)}};
+  add_chains(json, main.fit.state.method);
   if (run.score) {
     json["psnr_noisy"] = run.score->psnr_noisy;
     json["psnr"] = run.score->psnr;
@@ -100,6 +101,7 @@ std::string denoise_summary(const DenoisingRun& run) {
     text += fmt::format("  model           {0} x {0} patches, mean {1}, {2} latents, {3:.2f} active on average\n",
                         learned.patch, learned.patch_mean == PatchMean::remove ? "removed" : "kept",
                         learned.options.latents, learned.fit.last().mean_active);
+  text += chains_text(run.denoised.learned.front().fit.state.method);
   if (run.score)
     text += fmt::format("  noisy           {}\n  denoised        {}\n",
                         scores_text(run.score->psnr_noisy, run.score->ssim_noisy),

@@ -170,6 +170,7 @@ int run_fit(const CommandLine& line) {
   const Method method = settings.fit.inference.method;
   check_options_of(line, method);
   check_sigma(line, settings.fit.known_noise);
+  check_use(line, settings.fit);
   const std::string note = clip_truncation(line, settings.fit.inference, settings.fit.latents);
   settings.fit.validate();
   if (start && settings.restarts > 1)
@@ -219,7 +220,7 @@ int run_fit(const CommandLine& line) {
   if (!settings.report.empty())
     write_learning_report(settings.report, "Model of " + data->name(), file, settings.show_basis,
                           settings.restarts > 1 ? starts.free_energies : std::vector<double>{}, settings.fit.seed);
-  progress.say(fit_summary(result, static_cast<double>(data->rows()), method) +
+  progress.say(fit_summary(result, static_cast<double>(data->rows()), settings.fit.inference) +
                starts_text(starts.free_energies, starts.winner, method));
   progress.say(fmt::format("wrote {}", settings.output));
   return kDone;

@@ -9,6 +9,7 @@
 #include "data/extension.h"
 #include "inference/infer_in_chunks.h"
 #include "inference/lasso_coder.h"
+#include "inference/objectives.h"
 #include "inference/point_estimate.h"
 #include "interrupts.h"
 #include "metrics.h"
@@ -94,9 +95,7 @@ void write_imputed(const Model& model, const Data& data, const Settings& setting
 void warn_of_lambda(const Model& model, const Data& data, const Settings& settings, const InferenceTotals& totals,
                     ProgressLine& progress) {
   const InferenceOptions& options = settings.fit.inference;
-  const bool lasso = options.method == Method::feature_sign ||
-                     (options.method == Method::online && options.coding.coding == Coding::lasso);
-  if (!lasso || options.coding.lambda == 0 || totals.activations.sum() > 0) return;
+  if (!codes_by_lambda(options) || options.coding.lambda == 0 || totals.activations.sum() > 0) return;
   const double largest = largest_useful_lambda(model, centred_rows(data, model, options.missing), data.rows());
   progress.warn(
       fmt::format("lambda is {:.6g}, under which every code is zero: no atom has a larger product with any "
@@ -167,6 +166,13 @@ int run_infer(const CommandLine& line) {
   choose_missing(line, settings, &file);
   check_options_of(line, settings.fit.inference.method);
   check_point_estimate(settings);
+  if (settings.fit.inference.coding.coding == Coding::lasso && settings.fit.inference.method == Method::online)
+    for (const char* name : {"atoms-per-point", "error-gain"})
+      if (line.given(name))
+        throw UsageError(
+            fmt::format("{} is given, but coding is lasso, which ends by lambda; leave it out, or choose "
+                        "--coding bounded or omp",
+                        name));
   check_impute(line, settings);
   const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
   settings.fit.inference.validate(model.latents());

@@ -53,11 +53,14 @@ Json training_json(const ModelFile& file) {
             {"last_relative_change", nullptr},
             {"converged", nullptr},
             {"rescues", rescues_json(file.state.rescues)}};
+  add_chains(json, file.state.method);
   if (history.size() > 1) {
     const double now = history.back().free_energy, before = history[history.size() - 2].free_energy;
     const double change = (now - before) / std::abs(now);
     json["last_relative_change"] = change;
-    if (file.options) json["converged"] = std::abs(change) < file.options->tolerance;
+    // Draws go up and down for ever.
+    if (file.options && method_of(file) != Method::beta_process)
+      json["converged"] = std::abs(change) < file.options->tolerance;
   }
   return json;
 }
@@ -118,10 +121,12 @@ std::string model_text(const Json& j) {
       fmt::format("{}   ({} slab)", numbers(j["slab"]["std_five_numbers"]), j["slab"]["type"].get<std::string>()));
   if (const Json& training = j["training"]; !training.is_null()) {
     const Json &first = training["first"], &last = training["last"];
+    const Method method = parse<Method>(j["method"].get<std::string>(), "method");
     add("learned in",
         fmt::format("{} iterations, {}{}", last["iteration"].dump(), duration_text(training["seconds"].get<double>()),
-                    training["converged"] == true ? ", converged" : ", not yet converged"));
-    const Method method = parse<Method>(j["method"].get<std::string>(), "method");
+                    training["converged"].is_null() ? ""
+                    : training["converged"] == true ? ", converged"
+                                                    : ", not yet converged"));
     const auto energy = [&](const Json& row) {
       return fmt::format("{}{:.9g}", row["estimated"] == true ? "about " : "",
                          row[std::string(objective_name(method))].get<double>());
@@ -130,6 +135,11 @@ std::string model_text(const Json& j) {
         fmt::format("{} at the start, {} at the end", energy(first), energy(last)));
     add("active latents", fmt::format("{:.3g} per data point, {} of {} in use", last["mean_active"].get<double>(),
                                       last["latents_in_use"].dump(), j["latents"].dump()));
+    if (training.contains("noise_std_deviation"))
+      add("noise deviation", fmt::format("{:.2g} of the draws", training["noise_std_deviation"].get<double>()));
+    if (training.contains("r_hat_noise_std"))
+      add("chains", fmt::format("R-hat {:.3g} of the noise, {:.3g} of the log joint (1: they agree)",
+                                training["r_hat_noise_std"].get<double>(), training["r_hat_log_joint"].get<double>()));
     for (const auto& [name, count] : training["rescues"].items())
       if (count != 0) add("rescues", fmt::format("{} {}", name, count.dump()));
   }

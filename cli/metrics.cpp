@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "data/atomic_file.h"
+#include "inference/objectives.h"
 #include "learning/rescues_fields.h"
 #include "program_team.h"
 
@@ -23,6 +24,11 @@ Json metrics_header(const char* command, const Settings& settings, const Data& d
   json["threads"] = thread_count(settings.fit.inference.threads);
   json["device"] = settings.fit.inference.device;
   return json;
+}
+
+void add_chains(Json& json, const MethodState& state) {
+  for (const char* name : {"noise_std_deviation", "r_hat_noise_std", "r_hat_log_joint"})
+    if (const auto found = state.numbers.find(name); found != state.numbers.end()) json[name] = found->second;
 }
 
 Json rescues_json(const Rescues& rescues) {
@@ -62,9 +68,12 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
       result.last().iteration > 0 ? Json(iteration_seconds / result.last().iteration) : Json();
   const std::string objective(objective_name(settings.fit.inference.method));
   json[objective] = result.last().free_energy;
-  json[objective + "_per_point"] = result.last().free_energy / static_cast<double>(data.rows());
+  json[objective + "_per_point"] =
+      result.last().free_energy /
+      (mean_objective(settings.fit.inference.method) ? 1.0 : static_cast<double>(data.rows()));
   json[objective + "_estimated"] = result.last().estimated;
   json["noise_std"] = result.last().noise_std;
+  add_chains(json, result.state.method);
   json["mean_active"] = result.last().mean_active;
   json["latents_in_use"] = result.last().latents_in_use;
   json["rescues"] = rescues_json(result.state.rescues);

@@ -14,6 +14,8 @@ namespace gsc::cli {
 /// What all metrics begin with.
 Json metrics_header(const char* command, const Settings& settings, const Data& data);
 
+/// Adds what chains of draws say of themselves, if the method has any.
+void add_chains(Json& json, const MethodState& state);
 Json rescues_json(const Rescues& rescues);
 Json sharing_json(const SharingOptions& options, const SharingReport& report);
 

@@ -182,12 +182,12 @@ Rows make_table() {
           .left_out("by the extension; of - by the first bytes"),
       row("transpose", "", both | kCompare, kFiles,
           "exchange rows and columns: the data points are the columns of DATA", &S::transpose),
-      row("missing", "error|nan|VALUE", both, kInference,
+      row("missing", "error|nan|VALUE", both | kCompare, kInference,
           "what NaN in DATA is: an error, or a missing value; or the number that stands for missing values",
           &S::missing)
           .as_learned(),
-      row("mask", "FILE", both, kFiles, "a table of the shape of DATA with anything but 0 where a value is missing",
-          &S::mask)
+      row("mask", "FILE", both | kCompare, kFiles,
+          "a table of the shape of DATA with anything but 0 where a value is missing", &S::mask)
           .files(kTables),
       row("impute", "FILE", kInfer, kFiles,
           "also write DATA with missing values filled in: .npy, .npz, .csv, .tsv, .h5", &S::impute)
@@ -340,6 +340,10 @@ Rows make_table() {
           .left_out("feature-sign: 2.5 times the noise"),
       listed("decay", kDenoise, kDictionary, denoise, chosen, &O::dictionary, &DictionaryOptions::decay),
 
+      listed("draws", kDenoise, kBeta, denoise, chosen, &O::draws).left_out("20"),
+      listed("usage-prior", kDenoise, kBeta, denoise, chosen, &O::usage_prior),
+      listed("chains", kDenoise, kBeta, denoise, chosen, &O::chains).left_out("1"),
+      listed("burn-in", kDenoise, kBeta, denoise, chosen, &O::burn_in).left_out("half of the iterations"),
       listed("draws", both, kBeta).as_learned(),
       listed("usage-prior", kFit, kBeta),
       listed("chains", kFit, kBeta),

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "inference/objectives.h"
 #include "learning/rescues_fields.h"
 #include "program_team.h"
 #include "streams.h"
@@ -121,22 +122,39 @@ std::string iteration_text(const FitState& state, const FitOptions& options, boo
     time_left = fmt::format(" ({} left)",
                             duration_text(seconds / static_cast<double>(rows) * (options.iterations - now.iteration)));
   }
-  return fmt::format("iteration {:>{}}/{}{}  {} {}{:.9g}  noise std {:.4g}  active {:.2f}  in use {}/{}", now.iteration,
+  return fmt::format("iteration {:>{}}/{}{}  {} {}{:.9g}{}  active {:.2f}  in use {}/{}", now.iteration,
                      fmt::formatted_size("{}", options.iterations), options.iterations, time_left,
                      objective_text(options.inference.method), now.estimated ? "about " : "", now.free_energy,
-                     now.noise_std, now.mean_active, now.latents_in_use, state.model.latents());
+                     codes_by_lambda(options.inference) ? "" : fmt::format("  noise std {:.4g}", now.noise_std),
+                     now.mean_active, now.latents_in_use, state.model.latents());
 }
 
-std::string fit_summary(const FitResult& result, double data_points, Method method) {
+std::string chains_text(const MethodState& state) {
+  std::string text;
+  if (const double deviation = state.number("noise_std_deviation", 0); deviation > 0)
+    text += fmt::format("  noise deviation {:.2g} of the draws\n", deviation);
+  const double noise = state.number("r_hat_noise_std", 0), joint = state.number("r_hat_log_joint", 0);
+  if (noise == 0 && joint == 0) return text;
+  constexpr double kAgree = 1.1;
+  return text + fmt::format("  chains          {}: R-hat {:.3g} of the noise, {:.3g} of the log joint (1: the same)\n",
+                            std::max(noise, joint) < kAgree ? "agree" : "differ, so more iterations are needed", noise,
+                            joint);
+}
+
+std::string fit_summary(const FitResult& result, double data_points, const InferenceOptions& inference) {
   const IterationReport& last = result.last();
+  const Method method = inference.method;
   const std::string why = result.reason == StopReason::converged     ? "converged"
                           : result.reason == StopReason::interrupted ? "interrupted"
                                                                      : "all iterations done";
   std::string text = fmt::format("{} after {} iteration{}, {}\n", why, last.iteration, last.iteration == 1 ? "" : "s",
                                  duration_text(result.seconds));
-  text += fmt::format("  {:<15} {}{:.9g} ({:.6g} per data point)\n", objective_text(method),
-                      last.estimated ? "about " : "", last.free_energy, last.free_energy / data_points);
-  text += fmt::format("  noise std       {:.4g}\n", last.noise_std);
+  text +=
+      fmt::format("  {:<15} {}{:.9g} ({})\n", objective_text(method), last.estimated ? "about " : "", last.free_energy,
+                  mean_objective(method) ? "mean over data points"
+                                         : fmt::format("{:.6g} per data point", last.free_energy / data_points));
+  if (!codes_by_lambda(inference)) text += fmt::format("  noise std       {:.4g}\n", last.noise_std);
+  text += chains_text(result.state.method);
   text += fmt::format("  active latents  {:.3g} per data point on average\n", last.mean_active);
   text += fmt::format("  latents in use  {} of {}\n", last.latents_in_use, result.model().latents());
   const auto dips = std::count_if(result.state.history.begin(), result.state.history.end(),

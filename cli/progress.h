@@ -50,7 +50,10 @@ std::string posterior_text(const InferenceOptions& options);
 /// One line of progress for an iteration of `options.iterations`.
 std::string iteration_text(const FitState& state, const FitOptions& options, bool with_time_left);
 
+/// How sure chains of draws are of the noise level, and whether they agree: lines for below a summary; nothing to say
+/// of other methods.
+std::string chains_text(const MethodState& state);
 /// What came out, in a few lines.
-std::string fit_summary(const FitResult& result, double data_points, Method method = Method::truncated);
+std::string fit_summary(const FitResult& result, double data_points, const InferenceOptions& inference = {});
 
 }  // namespace gsc::cli

@@ -39,9 +39,8 @@ std::string starts_text(const std::vector<double>& free_energies, int winner, Me
     text += fmt::format("\n  starts          start {} of {} has the least {}; the worst is {:.4g} above", winner + 1,
                         free_energies.size(), objective_text(method), summary.range);
   else if (free_energies.size() > 1)
-    text += fmt::format(
-        "\n  starts          {} of {} within 1 of the best free energy (start {}); the worst is {:.4g} below",
-        summary.near, free_energies.size(), winner + 1, summary.range);
+    text += fmt::format("\n  starts          {} of {} within 1 of the best {} (start {}); the worst is {:.4g} below",
+                        summary.near, free_energies.size(), objective_text(method), winner + 1, summary.range);
   if (summary.failed > 0)
     text += fmt::format("\n  note            {} of {} starts left the range of the arithmetic and do not count",
                         summary.failed, free_energies.size());

@@ -104,6 +104,63 @@ TEST(BetaProcessFit, ResumesWithTheSameBits) {
     }
 }
 
+/// A model file, that is a state without its columns, is no worse for being taken up again.
+TEST(BetaProcessFit, GoesOnFromAModelWithoutSpoilingIt) {
+  const MatrixData data(sparse_data(600, 0.5));
+  FitOptions asked = options(Method::beta_process, 60);
+  asked.beta_process.chains = 2;
+  const FitResult learned = fit(data, asked);
+  const auto go_on = [&](int iterations) {
+    FitOptions longer = asked;
+    longer.iterations = iterations;
+    FitState state = learned.state;
+    state.method.columns.clear();
+    return resume(data, longer, std::move(state));
+  };
+  const FitResult same = go_on(60), burning = go_on(62), longer = go_on(80);
+  EXPECT_TRUE(same.model() == learned.model());
+  EXPECT_EQ(same.state.method.arrays.at("draw_W"), learned.state.method.arrays.at("draw_W"));
+  EXPECT_NEAR(burning.last().noise_std, learned.last().noise_std, 0.01);
+  EXPECT_EQ(same.state.method.arrays.at("averages")(0, 0), 30);
+  EXPECT_EQ(burning.state.method.arrays.at("averages")(0, 0), 31);
+  EXPECT_EQ(longer.state.method.arrays.at("averages")(0, 0), 40) << "of 20 sweeps 10 are burn-in";
+  EXPECT_NEAR(longer.last().noise_std, learned.last().noise_std, 0.01);
+  EXPECT_LT((longer.model().W - learned.model().W).norm(), 0.2 * learned.model().W.norm());
+}
+
+/// Other units of the data are other units of the model, and nothing else.
+TEST(BetaProcessFit, TheUnitOfTheDataDoesNotMatter) {
+  const Matrix data = sparse_data(400, 0.5);
+  const double unit = std::ldexp(1, -20);
+  for (const Method method : {Method::beta_process, Method::beta_variational}) {
+    const Model model = fit(MatrixData(data), options(method, 20)).model();
+    const Model small = fit(MatrixData(unit * data), options(method, 20)).model();
+    EXPECT_NEAR(std::sqrt(small.noise.mean_variance()) / unit, std::sqrt(model.noise.mean_variance()), 1e-9)
+        << to_string(method);
+    EXPECT_LT((small.slab.variances() / (unit * unit) - model.slab.variances()).norm(),
+              1e-9 * model.slab.variances().norm());
+    EXPECT_LT((small.W - model.W).norm(), 1e-9 * model.W.norm());
+    EXPECT_LT((small.pi - model.pi).norm(), 1e-9);
+    EXPECT_LT((small.intercept / unit - model.intercept).norm(), 1e-9 * (1 + model.intercept.norm()));
+  }
+}
+
+/// Burn-in that leaves no draw to average is half of the iterations, and said.
+TEST(BetaProcessFit, BurnInLeavesDrawsToAverage) {
+  struct Notes final : Observer {
+    void on_note(const std::string& note) override { text += note + "\n"; }
+    std::string text;
+  } notes;
+  const MatrixData data(sparse_data(300, 0.5));
+  const FitResult result = fit(data, options(Method::beta_process, 20), &notes);
+  EXPECT_EQ(result.state.method.arrays.at("averages")(0, 0), 10);
+  EXPECT_EQ(result.model().W_variance.rows(), 10);
+  EXPECT_NE(notes.text.find("burn_in is 30, but there are only 20 iterations"), std::string::npos) << notes.text;
+  // The draws that a longer run would not average are forgotten when it is made longer.
+  FitOptions longer = options(Method::beta_process, 40);
+  EXPECT_TRUE(resume(data, longer, result.state).model() == fit(data, longer).model());
+}
+
 TEST(BetaProcessFit, ThreadsAndChainsSideBySideChangeNoBit) {
   const MatrixData data(sparse_data(1500, 0.5));
   FitOptions asked = options(Method::beta_process, 8);

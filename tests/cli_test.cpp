@@ -131,6 +131,28 @@ TEST_F(Cli, EveryOptionOfTheLibraryIsAFlagAndInTheMetrics) {
   }
 }
 
+TEST_F(Cli, ChainsSayWhetherTheyAgree) {
+  make_bars();
+  const ProgramResult fit = done({"fit", "bars.npy", "-o", "m.h5", "--method", "beta-process", "--latents", "6",
+                                  "--iterations", "20", "--chains", "2", "--device", "auto", "--metrics", "m.json"});
+  for (const char* text : {"burn_in is 30, but there are only 20 iterations", "noise deviation", "R-hat"})
+    EXPECT_NE(fit.err.find(text), std::string::npos) << text << ": " << fit.err;
+  const Json metrics = json("m.json");
+  for (const char* name : {"noise_std_deviation", "r_hat_noise_std", "r_hat_log_joint"})
+    EXPECT_GT(metrics[name].get<double>(), 0) << name;
+  const std::string info = done({"info", "m.h5"}).out;
+  EXPECT_NE(info.find("R-hat"), std::string::npos) << info;
+  EXPECT_EQ(info.find("converged"), std::string::npos) << "draws never do: " << info;
+  const ProgramResult resumed = done({"fit", "bars.npy", "-o", "n.h5", "--resume", "m.h5"});
+  EXPECT_NE(resumed.err.find("a model has no codes"), std::string::npos) << resumed.err;
+  EXPECT_TRUE(load_model(path("n.h5")).state.model == load_model(path("m.h5")).state.model);
+  fails(2, {"fit", "bars.npy", "-o", "m.h5", "--method", "beta-process", "--tolerance", "1e-3"},
+        {"tolerance is 0.001", "up and down"});
+  const ProgramResult starts = done({"fit", "bars.npy", "-o", "m.h5", "--method", "beta-process", "--latents", "4",
+                                     "--iterations", "6", "--restarts", "2"});
+  EXPECT_NE(starts.err.find("within 1 of the best log joint"), std::string::npos) << starts.err;
+}
+
 TEST_F(Cli, FitFromSeveralStarts) {
   make_bars();
   const Words common = {"fit", "bars.npy", "-o", "best.h5", "--latents", "5", "--iterations", "6", "--seed", "7"};
@@ -259,7 +281,8 @@ TEST_F(Cli, OneLiveLineOnATerminal) {
   ProgramOptions options;
   options.terminal = true;
   const std::string text =
-      done({"fit", "bars.npy", "-o", "m.h5", "--latents", "8", "--iterations", "4000", "--tolerance", "0"}, options).err;
+      done({"fit", "bars.npy", "-o", "m.h5", "--latents", "8", "--iterations", "4000", "--tolerance", "0"}, options)
+          .err;
   EXPECT_NE(text.find("\riteration"), std::string::npos) << text;
   EXPECT_NE(text.find(" left)"), std::string::npos) << text;
   EXPECT_EQ(text.find("\niteration"), std::string::npos) << text;

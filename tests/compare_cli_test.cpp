@@ -202,6 +202,39 @@ TEST_F(CompareProgram, OptionsOfDictionariesGoToThoseThatReadThem) {
   }
 }
 
+/// The noise is told to those who ask for it, and the table says what it is; gaps are for methods that take them.
+TEST_F(CompareProgram, NoiseAndGapsOfTables) {
+  std::string table;
+  for (int n = 0; n < 60; ++n)
+    for (int d = 0; d < 4; ++d)
+      table += ((n + d) % 9 == 0 ? "nan" : std::to_string((n * (d + 3)) % 17 - 8)) + (d < 3 ? "," : "\n");
+  write_file(file("gaps.csv"), table);
+  const std::vector<std::string> words = {"gaps.csv", "--latents", "3", "--iterations", "2", "--methods"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return run(more);
+  };
+  EXPECT_NE(with({"exact,ksvd"}).err.find("missing to nan"), std::string::npos);
+  const ProgramResult guessed = with({"exact,ksvd,online", "--missing", "nan", "-o", "o.json"});
+  ASSERT_EQ(guessed.code, 0) << guessed.err;
+  EXPECT_NE(guessed.err.find("ksvd: the ksvd method must be told the noise level"), std::string::npos) << guessed.err;
+  for (const char* word : {" learned", " estimated"})
+    EXPECT_NE(guessed.out.find(word), std::string::npos) << guessed.out;
+  Json methods = Json::parse(read_file(file("o.json")))["methods"];
+  EXPECT_EQ(methods[0]["noise_is"], "learned");
+  EXPECT_EQ(methods[1]["noise_is"], "estimated");
+  EXPECT_TRUE(methods[2]["noise_std"].is_null()) << "codes of a lasso do not hang on it";
+  const ProgramResult told = with({"exact,ksvd", "--missing", "nan", "--sigma", "1.5", "-o", "o.json"});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_EQ(told.err.find("must be told"), std::string::npos) << told.err;
+  methods = Json::parse(read_file(file("o.json")))["methods"];
+  EXPECT_EQ(methods[1]["noise_is"], "told");
+  EXPECT_EQ(methods[1]["noise_std"], 1.5);
+  EXPECT_NE(with({"exact,feature-sign", "--missing", "nan"}).err.find("beta-process"), std::string::npos);
+  EXPECT_NE(with({"exact,truncated", "--missing", "nan", "--sigma", "1"}).err.find("none of which is compared"),
+            std::string::npos);
+}
+
 TEST_F(CompareProgram, ModelsOnTheWayAreJudgedOnlyIfAskedFor) {
   draw("clean.png", 24);
   const ProgramResult result = run({"clean.png", "--add-noise", "25", "--latents", "8", "--iterations", "4", "-o",

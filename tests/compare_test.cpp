@@ -24,6 +24,10 @@ class Counter final : public CompareObserver {
   }
   void on_iteration(const MethodRun&, const FitState&) override { ++rows; }
   void on_denoising(const MethodRun&, bool judging) override { ++(judging ? judged : denoised); }
+  void on_note(const MethodRun& run, const std::string& note) override {
+    notes.push_back(std::string(to_string(run.method())) + ": " + note);
+  }
+  std::vector<std::string> notes;
   bool stop_requested() override { return rows >= stop_after_; }
   std::size_t planned = 0;
   int rows = 0, denoised = 0, judged = 0;
@@ -67,6 +71,47 @@ TEST_F(Compare, OnATableEachMethodDoesWhatItDoesAlone) {
   EXPECT_EQ(comparison.runs[0].race.target, comparison.runs[1].curve.back().quality);
   Counter again;
   EXPECT_EQ(compare_on_table(data_, options_, methods, {}, again).measure, Measure::free_energy);
+}
+
+/// Who is told the noise, who guesses it and who learns it; what fit() notes is passed on.
+TEST_F(Compare, SaysWhereTheNoiseLevelIsFrom) {
+  const std::vector<Method> methods = {Method::exact, Method::ksvd, Method::online, Method::beta_process};
+  const auto words = [](const Comparison& comparison) {
+    std::vector<std::string> all;
+    for (const MethodRun& run : comparison.runs) all.push_back(run.noise);
+    return all;
+  };
+  using Words = std::vector<std::string>;
+  Counter guessing, told;
+  EXPECT_EQ(words(compare_on_table(data_, options_, methods, {}, guessing)),
+            (Words{"learned", "estimated", "", "learned"}));
+  ASSERT_EQ(guessing.notes.size(), 2u);
+  EXPECT_EQ(guessing.notes[0].find("ksvd: the ksvd method must be told the noise level"), 0u) << guessing.notes[0];
+  EXPECT_EQ(guessing.notes[1].find("beta-process: burn_in is 30"), 0u) << guessing.notes[1];
+  options_.known_noise = 0.25;
+  const Comparison comparison = compare_on_table(data_, options_, methods, {}, told);
+  EXPECT_EQ(words(comparison), (Words{"learned", "told", "", "learned"}));
+  EXPECT_EQ(told.notes.size(), 1u);
+  EXPECT_EQ(comparison.runs[1].fit.last().noise_std, 0.25);
+  EXPECT_NE(comparison.runs[0].fit.last().noise_std, 0.25);
+  Counter painting;
+  denoising_.sigma = 20;
+  denoising_.max_active = 3;
+  const Comparison painted = compare_on_picture(
+      picture_, {}, denoising_, {Method::truncated, Method::ksvd, Method::beta_process, Method::feature_sign}, false,
+      painting);
+  EXPECT_EQ(words(painted), (Words{"learned", "told", "learned", "told"}));
+  EXPECT_EQ(painted.runs[1].fit.last().noise_std, 20);
+}
+
+TEST_F(Compare, KnowsWhoHadMoreThanTheTimeForEach) {
+  Comparison comparison;
+  const LearningCurve curve{{0, 0.1, -1, {}}, {1, 2.5, -1, {}}};
+  EXPECT_FALSE(comparison.overran(curve)) << "no limit";
+  comparison.seconds = 2.4;
+  EXPECT_FALSE(comparison.overran(curve)) << "the iteration in work is finished";
+  comparison.seconds = 1;
+  EXPECT_TRUE(comparison.overran(curve));
 }
 
 TEST_F(Compare, WhatOneMethodCannotDoIsRefusedBeforeAnyWork) {

@@ -67,6 +67,8 @@ TEST_F(FasticaProgram, OptionsArrive) {
   EXPECT_NE(few.err.find("stopped after 2 iterations"), std::string::npos) << few.err;
   EXPECT_NE(few.err.find("fastica has not converged in 2 iterations"), std::string::npos) << few.err;
   EXPECT_EQ(metrics("e/metrics.json")["stop_reason"], "iterations");
+  const ProgramResult all = done({"x.npy", "-o", "f", "--method", "fastica", "--iterations", "20", "--tolerance", "0"});
+  EXPECT_EQ(all.err.find("has not converged"), std::string::npos) << "all iterations were wanted: " << all.err;
 }
 
 TEST_F(FasticaProgram, IsAStartForLearning) {

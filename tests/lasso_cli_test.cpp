@@ -4,6 +4,7 @@
 #include <gsc/picture_files.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "run_program.h"
@@ -76,6 +77,44 @@ TEST_P(LassoCli, RefusesByName) {
   if (GetParam() == "feature-sign") refused(fit("m.h5", {"--missing", "nan"}), {"feature-sign", "complete", "online"});
 }
 
+/// The objective is a mean already, and the noise level nothing that codes hang on.
+TEST_P(LassoCli, SaysWhatItHas) {
+  Words words = fit("m.h5", {"--iterations", "2", "--metrics", "m.json", "--device", "auto"});
+  words.erase(std::find(words.begin(), words.end(), "--quiet"));
+  const ProgramResult result = done(words);
+  EXPECT_NE(result.err.find("(mean over data points)"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("noise std"), std::string::npos) << result.err;
+  EXPECT_EQ(json("m.json")["lasso_objective_per_point"], json("m.json")["lasso_objective"]);
+  refused(fit("m.h5", {"--sigma", "2"}), {"sigma is 2", "method is " + GetParam(), "follow from lambda"});
+  if (GetParam() == "feature-sign") {
+    refused(fit("m.h5", {"--max-active", "2"}), {"max-active is for", "method is feature-sign"});
+    return;
+  }
+  refused(fit("m.h5", {"--atoms-per-point", "2"}), {"atoms_per_point is 2", "coding is lasso", "omp"});
+  refused({"infer", "m.h5", "x.npy", "-o", "c.npz", "--error-gain", "2"}, {"error-gain", "coding is lasso"});
+  done(fit("m.h5", {"--coding", "bounded", "--atoms-per-point", "2", "--sigma", "1", "--iterations", "2", "--metrics",
+                    "m.json"}));
+  EXPECT_LE(json("m.json")["mean_active"].get<double>(), 2) << "a cap";
+}
+
+/// Pictures in which there is hardly anything but noise, or a single atom for few patches.
+TEST_P(LassoCli, DenoisesSmallAndNearlyFlatPictures) {
+  Picture flat;
+  flat.depth = PixelDepth::bits8;
+  flat.channels.push_back(Matrix::Constant(24, 24, 100));
+  flat.channels[0](3, 4) = 101;
+  Picture small = flat;
+  small.channels[0] = Matrix::NullaryExpr(10, 10, [](Index y, Index x) { return static_cast<double>(20 * x + y % 3); });
+  write_picture(folder_.path() / "flat.png", flat);
+  write_picture(folder_.path() / "small.png", small);
+  for (const char* name : {"flat.png", "small.png"})
+    for (const Words& more : {Words{}, Words{"--coding", "lasso"}}) {
+      if (!more.empty() && GetParam() != "online") continue;
+      Words words = with_method({"denoise", name, "-o", "out.png", "--quiet"}, more);
+      done(words);
+    }
+}
+
 TEST_P(LassoCli, Denoises) {
   Picture clean;
   clean.depth = PixelDepth::bits8;
@@ -94,6 +133,10 @@ TEST_P(LassoCli, Denoises) {
     EXPECT_EQ(learned.inference.coding.coding, Coding::bounded);
     EXPECT_EQ(learned.batch, 512);
     done(with_method(denoise, {"--coding", "omp", "--quiet"}));
+    done(with_method(denoise, {"--coding", "lasso", "--error-gain", "1.2", "--quiet", "--save-model", "m.h5"}));
+    const CodingOptions lasso = load_model(path("m.h5")).options->inference.coding;
+    EXPECT_EQ(lasso.coding, Coding::lasso) << "as asked for";
+    EXPECT_EQ(lasso.lambda, 2.5 * 25);
   } else {
     EXPECT_EQ(learned.inference.coding.lambda, 2.5 * 25);
     refused(with_method(denoise, {"--batch", "100"}), {"batch", "feature-sign"});

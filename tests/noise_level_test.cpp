@@ -197,6 +197,15 @@ TEST(NoiseLevel, OfLargePicturesAPartIsEnough) {
   EXPECT_NEAR(measure_noise(add_noise(clean, 10, false, 11)).std, 10, 0.1);
 }
 
+/// One pixel that differs: the rest is smooth, but there is no noise by which to tell.
+TEST(NoiseLevel, SaysNoNonsenseOfANearlyFlatPicture) {
+  const Picture dot = drawn(64, 64, [](double y, double x) { return y == 20 && x == 30 ? 101.0 : 100.0; });
+  const NoiseLevel level = measure_noise(dot);
+  EXPECT_TRUE(level.uncertain);
+  EXPECT_EQ(level.why.find("%"), std::string::npos) << level.why;
+  EXPECT_NE(level.why.find("hardly any"), std::string::npos) << level.why;
+}
+
 /// A field of leaves: as strong everywhere, but at high frequencies less than at low ones. No block of it is smooth.
 TEST(NoiseLevel, TextureAllOverIsSeenThrough) {
   Random random(13);

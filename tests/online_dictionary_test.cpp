@@ -109,6 +109,7 @@ TEST(OnlineDictionary, FindsDeadAtomsAndCopiesAndReplacesThem) {
   dictionary.add(X, a.sparseView(), 1);
   EXPECT_EQ(dictionary.useless(), (std::vector<Index>{1, 4}));  // of 1 and 3 the one that is used less
   EXPECT_FALSE(dictionary.replace(1, Eigen::RowVectorXd::Zero(D)));
+  EXPECT_FALSE(dictionary.replace(1, -2 * atoms.row(2))) << "a copy of another at once";
   EXPECT_TRUE(dictionary.replace(1, X.row(0)));
   EXPECT_NEAR(dictionary.atoms().row(1).norm(), 1, 1e-15);
   EXPECT_EQ(dictionary.A().row(1).norm(), 0);

@@ -146,6 +146,31 @@ TEST(Online, StopsAtACompleteRowWhenAsked) {
   EXPECT_TRUE(resumed.model() == fit(data, options).model());
 }
 
+/// Few batches a pass, and most data on one ray: atoms that copy each other, or that nobody uses, are replaced.
+TEST(Online, ReplacesUselessAtomsOnSmallData) {
+  Random random(2);
+  const Matrix atoms = standard_normal(12, 16, random).colwise().normalized();
+  const Matrix normal = standard_normal(600, 1, random);
+  Matrix ray = 0.02 * standard_normal(600, 12, random);
+  for (Index n = 0; n < 600; ++n) ray.row(n) += 3 * normal(n, 0) * atoms.col(n % 10 == 0 ? n / 10 % 16 : 0).transpose();
+  for (const Index batch : {100, 600}) {
+    FitOptions options = online(16, 40);
+    options.batch = batch;
+    options.known_noise = 0.02;
+    const MatrixData data(ray);
+    const FitResult result = fit(data, options);
+    EXPECT_GT(result.state.rescues.replaced_atoms, 0) << batch;
+    const Matrix W = result.model().W.colwise().normalized(), cosines = (W.transpose() * W).cwiseAbs();
+    EXPECT_LE((cosines.array() > 0.99).count() - 16, 2) << batch;
+    EXPECT_GE(result.last().latents_in_use, 15) << batch;
+    // The same bits in two parts, although the first did not know how many batches would follow.
+    options.iterations = 17;
+    FitResult first = fit(data, options);
+    options.iterations = 40;
+    EXPECT_TRUE(resume(data, options, std::move(first.state)).model() == result.model()) << batch;
+  }
+}
+
 TEST(Online, RefusesWhatItCannotDo) {
   const Planted made = planted(10, 8, 200, 1, 0.05, 6);
   const MatrixData data(made.data);
@@ -156,6 +181,9 @@ TEST(Online, RefusesWhatItCannotDo) {
   };
   refused([](FitOptions& o) { o.inference.coding.lambda = 1e6; }, {"lambda is", "every code is zero", "choose less"});
   refused([](FitOptions& o) { o.inference.coding.lambda = -1; }, {"lambda is -1"});
+  refused([](FitOptions& o) { o.inference.coding.atoms_per_point = 3; },
+          {"atoms_per_point is 3", "coding is lasso", "omp"});
+  refused([](FitOptions& o) { o.inference.coding.error_gain = 2; }, {"error_gain is 2", "coding is lasso", "bounded"});
   refused([](FitOptions& o) { o.dictionary.decay = 1.5; }, {"decay is 1.5"});
   refused([](FitOptions& o) { o.latents = 500; }, {"latents is 500", "200"});
   refused([](FitOptions& o) { o.dictionary.atom_update = AtomUpdate::approximate; }, {"atom_update", "ksvd"});

@@ -55,6 +55,24 @@ TEST_F(Starts, TheBestWinsWhateverTheNumberOfThreads) {
   }
 }
 
+/// A single draw says nothing: the mean over the draws does.
+TEST_F(Starts, OfDrawsAreComparedByTheirMeans) {
+  options_.inference.method = Method::beta_process;
+  options_.beta_process.burn_in = 10;
+  options_.iterations = 20;
+  const Restarts starts = fit_restarts(data_, options_, 4);
+  std::vector<double> means;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    FitOptions single = options_;
+    single.seed = 11 + i;
+    single.inference.threads = 1;
+    means.push_back(fit(data_, single).state.method.numbers.at("mean_log_joint"));
+  }
+  EXPECT_EQ(starts.free_energies, means);
+  EXPECT_EQ(starts.winner, std::max_element(means.begin(), means.end()) - means.begin());
+  EXPECT_EQ(starts.best.state.method.arrays.at("averages")(0, 1), means[static_cast<std::size_t>(starts.winner)]);
+}
+
 TEST_F(Starts, AreComparedByExactFreeEnergies) {
   options_.batch = 30;
   options_.polish = 0;

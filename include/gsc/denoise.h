@@ -41,9 +41,15 @@ struct DenoiseOptions {
   /// Rounds of a second opinion: patches that look alike in the result so far as draws of one Gaussian.
   std::optional<int> groups;
   Method method = Method::truncated;
-  FactoredOptions factored;      ///< read if method is factored; its shape is that of the patches
-  CodingOptions coding;          ///< read by methods that learn a dictionary
+  FactoredOptions factored;    ///< read if method is factored; its shape is that of the patches
+  CodingOptions coding;        ///< read by methods that learn a dictionary
+  bool coding_chosen = false;  ///< coding.coding is meant; else online learns by bounded codes, unless lambda is given
   DictionaryOptions dictionary;  ///< the same
+  /// Of the beta-process method, as in BetaProcessOptions and InferenceOptions; left out: of burn_in half of the
+  /// iterations.
+  std::optional<int> chains, burn_in;
+  std::optional<Index> draws;
+  UsagePrior usage_prior = UsagePrior::program;  ///< of that and the beta-variational method
   Selection selection = Selection::conditional;
   Precision precision = Precision::single_precision;
   std::optional<Index> batch;  ///< stepwise EM, as FitOptions::batch and polish

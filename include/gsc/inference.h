@@ -36,7 +36,7 @@ struct InferenceOptions {
   Method method = Method::truncated;
   Index candidates = 0;  ///< H': latents per data point that may be active together; 0: 10, or all if there are fewer
   Index max_active = 0;  ///< gamma: most active latents in one state; 0: 5, or all candidates if there are fewer;
-                         ///< of a dictionary most atoms of a data point, 0: half its dimensions
+                         ///< of ksvd and online most atoms of a data point, 0: half its dimensions
   /// singleton: the paper's score, each latent alone. conditional: half of them so, the others given those.
   Selection selection = Selection::conditional;
   Precision precision = Precision::double_precision;  ///< of the state sums; totals are always double. Data

@@ -12,7 +12,7 @@ namespace gsc {
 struct Restarts {
   FitResult best;
   int winner = 0;                     ///< the start it is of, from 0; its seed is options.seed + winner
-  std::vector<double> free_energies;  ///< of all starts; NaN of one that failed or was never begun
+  std::vector<double> free_energies;  ///< of all starts; NaN of one that failed or was never begun; of draws their mean
   std::vector<double> noise_stds;     ///< likewise, as learned
 };
 

@@ -58,8 +58,10 @@ std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& op
   EngineMaker maker;
   {
     const std::lock_guard lock(makers().mutex);
-    // cuda:K is cuda, which knows what K means.
-    const auto found = makers().by_device.find(options.device.rfind("cuda:", 0) == 0 ? "cuda" : options.device);
+    // cuda:K is cuda, which knows what K means; methods that no device has are computed on the cpu.
+    const bool by_itself = options.device == "auto" && !spike_and_slab(options.method);
+    const bool numbered = options.device.rfind("cuda:", 0) == 0;
+    const auto found = makers().by_device.find(by_itself ? "cpu" : numbered ? "cuda" : options.device);
     if (found != makers().by_device.end()) maker = found->second;
   }
   if (maker) return maker(data, options);

@@ -80,7 +80,8 @@ void for_each_coding_option(Options& options, const Visit& visit) {
         options.error_gain);
   visit({.name = "atoms_per_point",
          .value = "N",
-         .help = "so many atoms for every data point, whatever the error; 0: until the error is small enough",
+         .help = "so many atoms for every data point, whatever the error (with --coding bounded: at most so many); 0: "
+                 "until the error is small enough",
          .smallest = 0,
          .largest = kMaxLatents,
          .remedy = "give how many atoms, or 0",
@@ -110,7 +111,7 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .help = "most latents active at once",
          .smallest = 0,
          .largest = kMaxCandidates,
-         .methods = kAllMethods & ~kOfBetaProcess},
+         .methods = kAllMethods & ~kOfBetaProcess & ~kOfFeatureSign},
         options.max_active);
   visit({.name = "selection",
          .value = "",

@@ -1,6 +1,6 @@
 // What is known of each method, for those who treat methods differently. A new one is a row here.
 
-#include <gsc/inference.h>
+#include "inference/objectives.h"
 
 namespace gsc {
 namespace {
@@ -47,6 +47,11 @@ bool better(Method method, double one, double other) { return minimised(method) 
 bool spike_and_slab(Method method) { return facts(method).spike_and_slab; }
 bool point_estimate(Method method) { return facts(method).point_estimate; }
 bool needs_noise_level(Method method) { return facts(method).needs_noise_level; }
+bool mean_objective(Method method) { return method == Method::online || method == Method::feature_sign; }
+bool codes_by_lambda(const InferenceOptions& options) {
+  return options.method == Method::feature_sign ||
+         (options.method == Method::online && options.coding.coding == Coding::lasso);
+}
 
 std::string_view to_string(AtomUpdate update) { return update == AtomUpdate::exact ? "exact" : "approximate"; }
 

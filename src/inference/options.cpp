@@ -29,7 +29,7 @@ void InferenceOptions::validate(Index latents) const {
     if (coding.atoms_per_point > latents)
       throw UsageError("atoms_per_point is " + std::to_string(coding.atoms_per_point) +
                        "; it must not exceed latents (" + std::to_string(latents) + ")");
-    if (device != "cpu")
+    if (device != "cpu" && device != "auto")
       throw UsageError("device is '" + device + "', but the " + std::string(to_string(method)) +
                        " method computes on the cpu");
     return;

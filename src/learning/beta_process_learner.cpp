@@ -13,6 +13,12 @@ namespace {
 
 std::string suffix(std::size_t chain) { return chain == 0 ? "" : "_" + std::to_string(chain + 1); }
 
+/// Of all iterations, where burn_in leaves none, half.
+int usual_burn_in(const FitOptions& options) {
+  const int asked = options.beta_process.burn_in;
+  return asked < options.iterations ? asked : options.iterations / 2;
+}
+
 }  // namespace
 
 void check_beta_process(const FitOptions& options) {
@@ -61,9 +67,12 @@ BetaProcessParameters beta_process_start(const Model& model, std::optional<doubl
   return theta;
 }
 
-BetaProcessPriors beta_process_priors(UsagePrior kind, Index points, Index latents) {
-  const auto N = static_cast<double>(points), H = static_cast<double>(latents);
+BetaProcessPriors beta_process_priors(UsagePrior kind, Share& share, bool missing, Index latents) {
+  const auto N = static_cast<double>(share.rows().rows()), H = static_cast<double>(latents);
   BetaProcessPriors priors;
+  const double variance = share.summarize(false, missing).covariance.mean();
+  priors.slab_rate *= variance;
+  priors.noise_rate *= variance;
   priors.alpha = kind == UsagePrior::paper ? 1 / H : 1;
   priors.beta = kind == UsagePrior::paper ? std::max(1.0, H - 1) / H : N / 8;
   return priors;
@@ -72,15 +81,15 @@ BetaProcessPriors beta_process_priors(UsagePrior kind, Index points, Index laten
 void BetaProcessLearner::check(const FitOptions& options) { check_beta_process(options); }
 
 BetaProcessLearner::BetaProcessLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)
-    : options_(options), model_(std::move(beginning.model)), stop_(std::move(stop)) {
+    : options_(options), model_(std::move(beginning.model)), stop_(std::move(stop)), burn_in_(usual_burn_in(options)) {
   const Data& data = share.rows();
   check_enough_data(data, model_.latents());
   const BetaProcessParameters start = beta_process_start(model_, beginning.data_variance);
   const int chains = options.beta_process.chains, threads = thread_count(options.inference.threads);
   GibbsSettings settings;
-  settings.priors = beta_process_priors(options.beta_process.usage_prior, data.rows(), model_.latents());
-  settings.learn_intercept = options.intercept == Intercept::learned && model_.intercept.size() > 0;
   settings.missing = options.inference.missing == Missing::nan;
+  settings.priors = beta_process_priors(options.beta_process.usage_prior, share, settings.missing, model_.latents());
+  settings.learn_intercept = options.intercept == Intercept::learned && model_.intercept.size() > 0;
   settings.seed = options.seed;
   settings.threads = chains >= threads ? 1 : threads;
   for (int chain = 0; chain < chains; ++chain) {
@@ -88,20 +97,41 @@ BetaProcessLearner::BetaProcessLearner(Share& share, const FitOptions& options, 
     chains_.emplace_back(data, settings, start);
   }
   averages_.resize(chains_.size());
-  if (beginning.saved) restore(*beginning.saved, data);
+  if (!beginning.saved) return;
+  saved_ = restore(*beginning.saved, data);
+  burn_in_ = static_cast<int>(beginning.saved->number("burn_in", burn_in_));
 }
 
-Evaluation BetaProcessLearner::begin(int /*row*/) {
-  if (resumed_) return {};
-  for (GibbsChain& chain : chains_) chain.draw_codes(0);
-  return judge();
+std::string BetaProcessLearner::note() const {
+  const int asked = options_.beta_process.burn_in, usual = usual_burn_in(options_);
+  if (saved_ == Saved::parameters)
+    return "a model has no codes (a checkpoint has), so they are drawn anew, and the first " + std::to_string(asked) +
+           " sweeps, at most half of those to come, are not averaged";
+  if (usual == asked || options_.iterations == 0) return {};
+  return "burn_in is " + std::to_string(asked) + ", but there are only " + std::to_string(options_.iterations) +
+         " iterations; draws are averaged after the first " + std::to_string(usual);
+}
+
+int BetaProcessLearner::last_burn_in(int row) {
+  const int usual = usual_burn_in(options_);
+  if (saved_ == Saved::parameters) return row + std::min(usual, std::max(0, options_.iterations - row) / 2);
+  if (row >= usual) return burn_in_;
+  averages_.assign(averages_.size(), {});  // of a run that was to be shorter
+  return usual;
+}
+
+Evaluation BetaProcessLearner::begin(int row) {
+  burn_in_ = last_burn_in(row);
+  if (saved_ == Saved::all) return {};
+  for (GibbsChain& chain : chains_) chain.draw_codes(row);
+  return saved_ == Saved::parameters ? Evaluation() : judge();
 }
 
 Evaluation BetaProcessLearner::iterate(int row) {
   if (stop_ && stop_()) throw Interrupted("interrupted");
   const auto sweep = [&](std::size_t c) {
     chains_[c].sweep(row);
-    if (row > options_.beta_process.burn_in) averages_[c].add(chains_[c].parameters(), chains_[c].log_joint());
+    if (row > burn_in_) averages_[c].add(chains_[c].parameters(), chains_[c].log_joint());
   };
   // Each chain on a thread of its own where there are enough of them, else one after the other on all threads.
   const int threads = thread_count(options_.inference.threads);
@@ -141,7 +171,7 @@ Evaluation BetaProcessLearner::judge() {
 }
 
 void BetaProcessLearner::save(MethodState& state) const {
-  RunningMean noise;
+  state.numbers["burn_in"] = burn_in_;
   std::vector<RunningMean> noises, joints;
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     const BetaProcessParameters& theta = chains_[c].parameters();
@@ -157,6 +187,10 @@ void BetaProcessLearner::save(MethodState& state) const {
     joints.push_back(averages_[c].log_joint);
   }
   if (averages_.front().empty()) return;
+  state.numbers["mean_log_joint"] =
+      std::max_element(joints.begin(), joints.end(), [](const auto& one, const auto& other) {
+        return one.mean < other.mean;
+      })->mean;
   double variance = 0;
   for (const RunningMean& chain : noises) variance += chain.variance() / static_cast<double>(noises.size());
   state.numbers["noise_std_deviation"] = std::sqrt(variance);
@@ -165,29 +199,36 @@ void BetaProcessLearner::save(MethodState& state) const {
   state.numbers["r_hat_log_joint"] = r_hat(joints);
 }
 
-void BetaProcessLearner::restore(const MethodState& state, const Data& data) {
+BetaProcessLearner::Saved BetaProcessLearner::restore(const MethodState& state, const Data& data) {
   const Index D = model_.dimensions(), H = model_.latents();
+  Saved found = Saved::all;
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     const std::string of = suffix(c);
     BetaProcessParameters theta;
     theta.W = state.array("draw_W" + of);
-    if (theta.W.size() == 0) return;  // a model, not a checkpoint: a start like any other
+    if (theta.W.rows() != D || theta.W.cols() != H) {  // not learned by this method: its parameters, as they are
+      for (GibbsChain& chain : chains_) chain.set(from_model(model_));
+      return Saved::parameters;
+    }
     theta.logit_pi = state.array("draw_logit_pi" + of).reshaped();
     theta.intercept = state.array("draw_intercept" + of).reshaped();
     theta.slab_precision = state.number("draw_slab_precision" + of, 1);
     theta.noise_precision = state.number("draw_noise_precision" + of, 1);
     const Matrix codes = state.column("codes" + of);
-    if (codes.size() == 0) return;
-    if (theta.W.rows() != D || theta.W.cols() != H || theta.logit_pi.size() != H || codes.rows() != H ||
-        codes.cols() != data.rows())
+    averages_[c] = ChainAverages::saved(of, state);
+    if (codes.size() == 0) {
+      found = Saved::parameters;
+      chains_[c].set(std::move(theta));
+      continue;
+    }
+    if (theta.logit_pi.size() != H || codes.rows() != H || codes.cols() != data.rows())
       throw UsageError("the checkpoint's codes are of " + std::to_string(codes.rows()) + " latents and " +
                        std::to_string(codes.cols()) + " data points, but there are " + std::to_string(H) + " and " +
                        std::to_string(data.rows()) + "; resume with the data they were learned from");
     chains_[c].set(std::move(theta));
     chains_[c].set(codes);
-    averages_[c] = ChainAverages::saved(of, state);
   }
-  resumed_ = true;
+  return found;
 }
 
 }  // namespace gsc

@@ -32,7 +32,7 @@ BetaVariationalLearner::BetaVariationalLearner(Share& share, const FitOptions& o
     : options_(options),
       model_(std::move(beginning.model)),
       stop_(std::move(stop)),
-      priors_(beta_process_priors(options.beta_process.usage_prior, share.rows().rows(), model_.latents())),
+      priors_(beta_process_priors(options.beta_process.usage_prior, share, false, model_.latents())),
       engine_(share.rows(), options.inference) {
   check_enough_data(share.rows(), model_.latents());
   const auto points = static_cast<double>(share.rows().rows());

@@ -10,7 +10,7 @@ void FeatureSignLearner::check(const FitOptions& options) {
   if (options.inference.missing == Missing::nan)
     throw UsageError(
         "missing is nan, but the feature-sign method learns from complete data points; methods that take gaps: "
-        "truncated, exact, factored, ksvd, online");
+        "truncated, exact, factored, ksvd, online, beta-process");
 }
 
 FeatureSignLearner::FeatureSignLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "distributed/together.h"
+#include "inference/objectives.h"
 #include "learning/fit_option_list.h"
 #include "learning/learner.h"
 #include "learning/noise_estimate.h"
@@ -174,12 +175,6 @@ void note_hardly_observed(const DataSummary& summary, const FitOptions& options,
       (options.noise == NoiseType::diagonal ? "; the noise of " + them + " is held at the mean of the others" : ""));
 }
 
-/// Whether codes hang on the noise level; those of a lasso with its lambda do not.
-bool codes_by_noise(const InferenceOptions& options) {
-  return options.method != Method::feature_sign &&
-         !(options.method == Method::online && options.coding.coding == Coding::lasso);
-}
-
 /// The noise level of methods that must be told it: known, else that of the model to start from, else an estimate.
 Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions& options,
                  const std::optional<Model>& start, Observer* observer) {
@@ -260,7 +255,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   note_hardly_observed(summary, options, observer);
   std::optional<Noise> told;
   if (needs_noise_level(options.inference.method))
-    told = told_noise(data, summary, options, start, codes_by_noise(options.inference) ? observer : nullptr);
+    told = told_noise(data, summary, options, start, codes_by_lambda(options.inference) ? nullptr : observer);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();
   beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);

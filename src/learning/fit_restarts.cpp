@@ -67,13 +67,17 @@ Start run(const Data& data, FitOptions options, std::size_t number, const std::o
   return start;
 }
 
+/// What starts are ranked by: the objective in the end; of draws, which go up and down, the mean over those averaged.
+double worth(const Start& start) {
+  const FitResult& result = start.result;
+  return result.state.method.number("mean_log_joint", result.last().free_energy);
+}
+
 /// The start with the best objective, the first of equals; the end if none has a row.
 std::vector<Start>::iterator best_of(std::vector<Start>& starts, Method method) {
   auto best = starts.end();
   for (auto start = starts.begin(); start != starts.end(); ++start)
-    if (start->has_row() &&
-        (best == starts.end() || better(method, start->result.last().free_energy, best->result.last().free_energy)))
-      best = start;
+    if (start->has_row() && (best == starts.end() || better(method, worth(*start), worth(*best)))) best = start;
   return best;
 }
 
@@ -91,7 +95,8 @@ Bytes outcome_of(const Start& start) {
     message = error.what();
   }
   const IterationReport row = start.has_row() ? start.result.last() : IterationReport();
-  return (Packer() << start.has_row() << row.free_energy << row.noise_std << start.result.reason << message).take();
+  const double value = start.has_row() ? worth(start) : 0;
+  return (Packer() << start.has_row() << value << row.noise_std << start.result.reason << message).take();
 }
 
 void take_outcome(const Bytes& bytes, Start& start) {
@@ -175,7 +180,7 @@ Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, O
   Restarts result;
   for (const Start& start : starts) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    result.free_energies.push_back(start.has_row() ? start.result.last().free_energy : kNone);
+    result.free_energies.push_back(start.has_row() ? worth(start) : kNone);
     result.noise_stds.push_back(start.has_row() ? start.result.last().noise_std : kNone);
   }
   const auto best = best_of(starts, options.inference.method);

@@ -78,6 +78,9 @@ std::vector<Index> OnlineDictionary::useless() const {
 bool OnlineDictionary::replace(Index atom, const Eigen::Ref<const Eigen::RowVectorXd>& point) {
   const double length = point.norm();
   if (!(length > 0)) return false;
+  const Vector products = atoms_ * point.transpose();
+  for (Index j = 0; j < atoms_.rows(); ++j)
+    if (j != atom && std::abs(products[j]) > kCopy * length * atoms_.row(j).norm()) return false;
   atoms_.row(atom) = point / length;
   A_.row(atom).setZero();
   A_.col(atom).setZero();

@@ -38,7 +38,8 @@ class OnlineDictionary {
 
   /// Atoms that nobody has used for long, and the less used of two that point the same way (|cosine| above 0.99).
   std::vector<Index> useless() const;
-  /// A new start for an atom, with nothing remembered of the old. False, and nothing happens, for a point of no length.
+  /// A new start for an atom, with nothing remembered of the old. False, and nothing happens, for a point of no length,
+  /// and for one that points the same way as another atom: it would be useless at once.
   bool replace(Index atom, const Eigen::Ref<const Eigen::RowVectorXd>& point);
 
   const Matrix& atoms() const { return atoms_; }

@@ -6,13 +6,14 @@
 #include "inference/lasso_coder.h"
 #include "learning/dictionary_learner.h"
 #include "learning/row_order.h"
+#include "math/number_text.h"
 
 namespace gsc {
 namespace {
 
 constexpr Index kUsualBatch = 512;
-/// Atoms are looked at every so many batches, and not when fewer than that many are left to learn them.
-constexpr Index kBatchesBetweenLooks = 16, kBatchesToLearn = 4;
+/// Atoms are looked at every so many batches, counted over all passes, and when a pass over the data is done.
+constexpr double kBatchesBetweenLooks = 16;
 
 /// What the passes so far are worth.
 class Tally {
@@ -62,6 +63,14 @@ void OnlineLearner::check(const FitOptions& options) {
   if (options.inference.coding.coding != Coding::lasso && options.inference.coding.lambda > 0)
     throw UsageError("lambda is set, but coding is " + std::string(to_string(options.inference.coding.coding)) +
                      ", which ends by the error; leave lambda out, or choose coding lasso");
+  const auto refuse = [](const char* name, const std::string& value) {
+    throw UsageError(std::string(name) + " is " + value + ", but coding is lasso, which ends by lambda; leave " + name +
+                     " out, or choose coding bounded or omp");
+  };
+  const CodingOptions &asked = options.inference.coding, usual;
+  if (asked.coding != Coding::lasso) return;
+  if (asked.atoms_per_point != usual.atoms_per_point) refuse("atoms_per_point", std::to_string(asked.atoms_per_point));
+  if (asked.error_gain != usual.error_gain) refuse("error_gain", number_text(asked.error_gain));
 }
 
 OnlineLearner::OnlineLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)
@@ -144,11 +153,17 @@ Evaluation OnlineLearner::iterate(int row) {
   double seen = batches_seen_;
   for (Index i = 0; i < batches; ++i) {
     if (stop_ && stop_()) throw Interrupted("interrupted");
-    if (seen > 0 && i % kBatchesBetweenLooks == 0 && i > 0 && batches - i >= kBatchesToLearn)
-      rescues.replaced_atoms += replace_useless(next, batch.X, batch.coded.squared_error);
     model.W = next.atoms().transpose();
     const Index first = total * i / batches, end = total * (i + 1) / batches;
-    code(std::span(rows).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first)), model, batch);
+    const auto part = std::span(rows).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+    code(part, model, batch);
+    const bool look = seen > 0 && (i == 0 || std::fmod(seen, kBatchesBetweenLooks) == 0);
+    const Index replaced = look ? replace_useless(next, batch.X, batch.coded.squared_error) : 0;
+    if (replaced > 0) {  // coded with the new atoms, the same batch begins to learn them: also if it is the last one
+      rescues.replaced_atoms += replaced;
+      model.W = next.atoms().transpose();
+      code(part, model, batch);
+    }
     tally.add(batch.coded);
     ++seen;
     fill_in(batch.coded, next.atoms(), batch.observed, batch.X);

@@ -14,8 +14,8 @@
 // less than that over the observed ones, and the same at the present D, the step lowers a bound of what is wanted. So
 // one A will do for all dimensions, where exact sums would take one for each.
 //
-// Every 16th batch atoms that are useless (online_dictionary.h) become the data points that the last batch explains
-// worst.
+// Every 16th batch, counted over all passes, and with the first of every pass but the first, atoms that are useless
+// (online_dictionary.h) become data points that the batch explains worst, and the batch is coded anew.
 
 #include "inference/coder.h"
 #include "learning/learner.h"

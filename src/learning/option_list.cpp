@@ -124,6 +124,15 @@ FitOptions options_for(FitOptions options, Method method) {
       if constexpr (std::is_same_v<Usual, std::decay_t<decltype(value)>>) value = its;
     });
   });
+  if (method == Method::online) {
+    CodingOptions& coding = options.inference.coding;
+    if (coding.coding == Coding::lasso) {
+      coding.error_gain = usual.inference.coding.error_gain;
+      coding.atoms_per_point = usual.inference.coding.atoms_per_point;
+    } else {
+      coding.lambda = usual.inference.coding.lambda;
+    }
+  }
   return options;
 }
 

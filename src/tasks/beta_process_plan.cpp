@@ -47,7 +47,12 @@ void plan_beta_process(const Picture& noisy, const DenoiseOptions& options, Inde
   plan.fit.inference.method = options.method;
   plan.fit.inference.threads = options.threads;
   plan.fit.inference.device = options.device;
-  if (options.method == Method::beta_process) plan.fit.beta_process.burn_in = plan.fit.iterations / 2;
+  plan.fit.beta_process.usage_prior = options.usage_prior;
+  if (options.method == Method::beta_process) {
+    plan.fit.beta_process.burn_in = options.burn_in.value_or(plan.fit.iterations / 2);
+    plan.fit.beta_process.chains = options.chains.value_or(plan.fit.beta_process.chains);
+    plan.fit.inference.draws = options.draws.value_or(plan.fit.inference.draws);
+  }
   plan.fit.intercept = Intercept::none;
   plan.fit.batch = options.batch.value_or(0);
   plan.fit.sharing = options.sharing;
@@ -60,7 +65,8 @@ void plan_beta_process(const Picture& noisy, const DenoiseOptions& options, Inde
   // Rough: a sweep's matrix product, comparisons and changes of a patch.
   const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
   const double threads = thread_count(options.threads), patch = 1e-10 * D * H + 1e-8 * H + 1e-6;
-  plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * patch / threads;
+  plan.learning_seconds =
+      plan.fit.beta_process.chains * plan.fit.iterations * static_cast<double>(available) * patch / threads;
   plan.inferring_seconds = 2 * static_cast<double>(plan.fit.inference.draws) * static_cast<double>(pixels) *
                            (1e-8 * H) / static_cast<double>(plan.stride * plan.stride) / threads;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "inference/objectives.h"
 #include "math/number_text.h"
 #include "tasks/denoise_plan.h"
 #include "tasks/fastica_separation.h"
@@ -18,6 +19,7 @@ class MethodObserver final : public Observer {
  public:
   MethodObserver(const MethodRun& run, CompareObserver& observer) : run_(run), observer_(observer) {}
   void on_iteration(const FitState& state) override { observer_.on_iteration(run_, state); }
+  void on_note(const std::string& note) override { observer_.on_note(run_, note); }
   bool stop_requested() override { return observer_.stop_requested(); }
 
  private:
@@ -82,6 +84,11 @@ FasticaCourse fastica_course(const Data& data, const FitOptions& options, const 
   return course;
 }
 
+/// Whether the noise level is for others to say.
+bool is_told(const InferenceOptions& inference) {
+  return needs_noise_level(inference.method) && !codes_by_lambda(inference);
+}
+
 /// By quality all against all; by their objectives nobody, unless they have the same one.
 void let_them_race(Comparison& comparison) {
   const bool by_objective = comparison.measure == Measure::free_energy;
@@ -109,6 +116,11 @@ std::string objective_of(const MethodRun& run) {
   return lasso && coding.lambda > 0 ? text + ", lambda " + number_text(coding.lambda, 4) : text;
 }
 
+bool Comparison::overran(const LearningCurve& curve) const {
+  constexpr double kClearly = 1.2;
+  return seconds > 0 && curve.back().seconds > kClearly * seconds;
+}
+
 bool Comparison::same_objective() const {
   return std::all_of(runs.begin(), runs.end(),
                      [&](const MethodRun& run) { return objective_of(run) == objective_of(runs.front()); });
@@ -127,6 +139,11 @@ Comparison compare_on_table(const Data& data, const FitOptions& options, const s
   for (const Method method : methods) {
     MethodRun& run = result.runs.emplace_back();
     run.options = options_for(options, method);
+    if (!is_told(run.options.inference)) run.options.known_noise = 0;
+    if (is_told(run.options.inference))
+      run.noise = run.options.known_noise > 0 ? "told" : "estimated";
+    else if (!needs_noise_level(method))
+      run.noise = "learned";
     run.options.validate();
   }
   observer.on_plan(result);
@@ -160,18 +177,29 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     if (spike_and_slab(method)) of_method.noise = NoiseSource::learned;
     of_method.batch = 0;
     of_method.nonlocal = of_method.groups = 0;
+    if (!needs_noise_level(method)) of_method.sigma.reset();
     FitOptions read;
     read.inference.coding = options.coding;
+    read.inference.max_active = options.max_active.value_or(0);
     read.dictionary = options.dictionary;
     read = options_for(read, method);
     of_method.coding = read.inference.coding;
+    if (method == Method::online) {  // whatever it learns by, pictures are coded to an error in the end
+      of_method.coding.error_gain = options.coding.error_gain;
+      of_method.coding.atoms_per_point = options.coding.atoms_per_point;
+    }
     of_method.dictionary = read.dictionary;
+    if (read.inference.max_active == 0) of_method.max_active.reset();
+    if (!spike_and_slab(method)) of_method.candidates.reset();
     of_method.validate();
     plans.push_back(plan_denoising(noisy, of_method, {.std = noise}).models.front());
     // Samples before half of the iterations do not count, but nobody knows how many there will be.
-    if (seconds > 0) plans.back().fit.beta_process.burn_in = FitOptions().beta_process.burn_in;
+    if (seconds > 0 && !options.burn_in) plans.back().fit.beta_process.burn_in = FitOptions().beta_process.burn_in;
     result.patch = plans.back().patch;
-    result.runs.emplace_back().options = plans.back().fit;
+    MethodRun& run = result.runs.emplace_back();
+    run.options = plans.back().fit;
+    // Also where they learn by a lasso: lambda follows from it, or patches are coded by it in the end.
+    run.noise = !needs_noise_level(method) ? "learned" : options.sigma ? "told" : "measured";
   }
   observer.on_plan(result);
   for (std::size_t i = 0; i < plans.size(); ++i) {

@@ -20,6 +20,7 @@ struct MethodRun {
   LearningCurve curve;
   Race race;                 ///< against the other methods
   bool out_of_time = false;  ///< what ended learning; else fit.reason
+  std::string noise;         ///< where the noise level is from: told, measured, estimated, learned; empty: has none
 
   // Of a picture only.
   Picture picture;  ///< denoised
@@ -50,6 +51,8 @@ struct Comparison {
   Index patch = 0;     ///< pixels on a side of a basis function of a picture
   double seconds = 0;  ///< for each method to learn; 0: as many iterations for each
 
+  /// Whether learning took clearly longer than the seconds for it, as of a method whose first iteration does.
+  bool overran(const LearningCurve& curve) const;
   /// Whether all methods make the same thing better, so that their values of it can be compared.
   bool same_objective() const;
 };
@@ -64,6 +67,8 @@ class CompareObserver {
   /// All methods can do it; learning begins.
   virtual void on_plan(const Comparison& comparison) { (void)comparison; }
   virtual void on_iteration(const MethodRun& run, const FitState& state) { (void)run, (void)state; }
+  /// What the user should know of this method's options or data, before its first iteration.
+  virtual void on_note(const MethodRun& run, const std::string& note) { (void)run, (void)note; }
   /// Now and then after learning: while the picture is denoised, or models of earlier iterations are judged.
   virtual void on_denoising(const MethodRun& run, bool judging) { (void)run, (void)judging; }
   /// Asked between blocks of data; true ends the comparison with Interrupted.
@@ -72,7 +77,8 @@ class CompareObserver {
 
 /// On a table. `truth`: the square basis that generated the data; methods are then judged by the Amari index, which
 /// costs next to nothing, so all along. `seconds`: for each method to learn, where that ends before its iterations do.
-/// `fastica`: on the columns as channels, too, where the truth is known. Throws UsageError before any work if one of
+/// options.known_noise is told to the methods that must be told; the others learn it. `fastica`: on the columns as
+/// channels, too, where the truth is known. Throws UsageError before any work if one of
 /// the methods cannot do it.
 Comparison compare_on_table(const Data& data, const FitOptions& options, const std::vector<Method>& methods,
                             const std::optional<Matrix>& truth, CompareObserver& observer, double seconds = 0,
@@ -80,7 +86,7 @@ Comparison compare_on_table(const Data& data, const FitOptions& options, const s
 
 /// On a picture, one model per method; judged by the PSNR if `clean` is known. Models on the way are judged only if
 /// asked for (`judge_on_the_way`), in at most kMostJudging of the time of learning. Methods that must be told the noise
-/// are told what is measured; the others learn it.
+/// are told options.sigma, or else what is measured; the others learn it.
 Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>& clean, const DenoiseOptions& options,
                               const std::vector<Method>& methods, bool judge_on_the_way, CompareObserver& observer,
                               double seconds = 0);

@@ -9,7 +9,8 @@
 
 namespace gsc {
 
-/// patch^2 x count: the `count` atoms of the lowest frequencies k + l, of the fewest K that have so many.
-Matrix cosine_atoms(Index patch, Index count);
+/// patch^2 x count: the `count` atoms of the lowest frequencies k + l, of the fewest K that have so many. Without
+/// `constant` they begin after k = l = 0.
+Matrix cosine_atoms(Index patch, Index count, bool constant = true);
 
 }  // namespace gsc

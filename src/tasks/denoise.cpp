@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "inference/lasso_coder.h"
 #include "math/numeric_scope.h"
 #include "tasks/cosine_atoms.h"
 #include "tasks/denoise_plan.h"
@@ -91,12 +92,37 @@ Model start_from_smoothed(const Picture& noisy, const ModelPlan& plan, double no
 Model cosine_start(const ModelPlan& plan) {
   const Index H = plan.fit.latents, D = plan.patch * plan.patch;
   const double variance = plan.fit.known_noise * plan.fit.known_noise;
-  return {
-      cosine_atoms(plan.patch, H), {}, {}, Vector::Constant(H, 0.1), Vector::Zero(H), Slab::diagonal(Vector::Ones(H)),
-      Noise::scalar(variance, D)};
+  // Patches without their means have nothing of the constant one, which is a waste where there are few.
+  const bool constant = !plan.remove_mean() || H >= D;
+  return {cosine_atoms(plan.patch, H, constant),
+          {},
+          {},
+          Vector::Constant(H, 0.1),
+          Vector::Zero(H),
+          Slab::diagonal(Vector::Ones(H)),
+          Noise::scalar(variance, D)};
 }
 
-FitResult learn(const Picture& noisy, const ModelPlan& plan, double noise, Observer& observer) {
+/// A lambda that follows from the noise is no reason to refuse a picture in which there is hardly more than that: where
+/// it would leave no code at the start, it is half of the largest that leaves one.
+void lower_to_useful(const Data& patches, const std::optional<Model>& start, FitOptions& fit) {
+  Model model;
+  if (start) {
+    model = *start;
+  } else {
+    Random random(fit.seed);
+    model =
+        initial_model(patches, summarize(patches), fit.latents, fit.noise, fit.slab, fit.init, random, fit.intercept);
+  }
+  model.W.colwise().normalize();
+  const double largest = largest_useful_lambda(model, centred_rows(patches, model, Missing::error), patches.rows());
+  double& lambda = fit.inference.coding.lambda;
+  if (lambda < largest) return;
+  if (!(largest > 0)) throw Error("the patches of the picture are flat, so there is nothing to learn from");
+  lambda = largest / 2;
+}
+
+FitResult learn(const Picture& noisy, ModelPlan& plan, double noise, Observer& observer) {
   Random random(plan.fit.seed);
   const Index height = noisy.height(), width = noisy.width();
   PatchPositions positions = grid_positions(height, width, plan.patch, 1);
@@ -106,6 +132,10 @@ FitResult learn(const Picture& noisy, const ModelPlan& plan, double noise, Obser
   std::optional<Model> start;
   if (plan.smoothing > 0) start = start_from_smoothed(noisy, plan, noise, random);
   if (plan.cosines) start = cosine_start(plan);
+  if (plan.usual_lambda) {
+    lower_to_useful(data, start, plan.fit);
+    plan.coding.lambda = plan.fit.inference.coding.lambda;
+  }
   return fit(data, plan.fit, &observer, std::move(start));
 }
 
@@ -169,10 +199,11 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   result.group_rounds = plan.group_rounds;
   Work work(plan, observer);
   const auto go_on = [&](double done) { return work.report(done); };
-  for (const ModelPlan& model : plan.models) {
+  for (ModelPlan model : plan.models) {
     work.begin(model.learning_seconds);
     LearningProgress watch(observer, plan.out_of_time, work.now, work.part(), model.fit.iterations);
-    Denoised::Learned learned{model.patch, model.patch_mean, model.fit, learn(noisy, model, plan.noise.std, watch), 0};
+    FitResult found = learn(noisy, model, plan.noise.std, watch);
+    Denoised::Learned learned{model.patch, model.patch_mean, model.fit, std::move(found), 0};
     if (watch.stopped()) throw Interrupted("interrupted while learning");
     if (learned.fit.reason == StopReason::interrupted) learned.fit.reason = StopReason::iterations;  // out of time
     work.begin(model.inferring_seconds);

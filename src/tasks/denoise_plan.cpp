@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/objectives.h"
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
 #include "tasks/beta_process_plan.h"
@@ -205,10 +206,15 @@ void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const 
   CodingOptions& coding = plan.fit.inference.coding;
   if (options.method == Method::online) {
     plan.fit.batch = options.batch.value_or(0) > 0 ? *options.batch : kOnlineBatch;
-    if (coding.coding == Coding::lasso && coding.lambda == 0) coding.coding = Coding::bounded;
+    if (coding.coding == Coding::lasso && coding.lambda == 0 && !options.coding_chosen) coding.coding = Coding::bounded;
   }
-  if (options.method == Method::feature_sign && coding.lambda == 0)
-    coding.lambda = kLambdaPerNoise * plan.fit.known_noise;
+  plan.usual_lambda = codes_by_lambda(plan.fit.inference) && coding.lambda == 0;
+  if (plan.usual_lambda) coding.lambda = kLambdaPerNoise * plan.fit.known_noise;
+  plan.coding = coding;
+  if (options.method == Method::online) {  // in the end by orthogonal matching pursuit, and what that is told
+    plan.coding.coding = Coding::omp;
+    if (coding.coding == Coding::lasso) coding = {.coding = Coding::lasso, .lambda = coding.lambda};
+  }
   if (options.nonlocal.value_or(0) > 0)
     throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
                      ", but priors of their own for patches need the truncated method");

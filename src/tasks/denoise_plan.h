@@ -19,6 +19,8 @@ struct ModelPlan {
   double noise_share = 0;      ///< of the range of the picture: the noise as measured
   double smoothing = 0;        ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
   bool cosines = false;        ///< the start is an overcomplete set of cosines (cosine_atoms.h)
+  bool usual_lambda = false;   ///< nobody gave it, so where no code would be left it may be less
+  CodingOptions coding;        ///< of the patches in the end, where these are codes
   double noisy_weight = 0;     ///< of the noisy picture in the average, where a patch has weight 1; of codes only
   double weight_floor = 4;     ///< in units of the noise of a patch's mean: how far certainty may favour a patch
   double inference_noise = 0;  ///< standard deviation that inference takes; 0: that of the model

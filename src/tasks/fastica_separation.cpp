@@ -64,8 +64,9 @@ std::string degrees(double change) {
   return number_text(std::round(1800 / std::numbers::pi * std::acos(1 - change)) / 10);
 }
 
-void note_run(const FasticaRun& run, std::vector<std::string>& notes) {
-  if (run.converged) return;
+/// With a tolerance of 0 all iterations are wanted.
+void note_run(const FasticaRun& run, double tolerance, std::vector<std::string>& notes) {
+  if (run.converged || tolerance == 0) return;
   notes.push_back("fastica has not converged in " + count(run.iterations, "iteration") +
                   ": a direction still turns by " + degrees(run.change) +
                   " degrees in each; try more --iterations, more samples, or another --nonlinearity");
@@ -98,7 +99,7 @@ Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& opt
     separation.fit.reason = StopReason::interrupted;
     return separation;
   }
-  note_run(*separation.fastica, separation.notes);
+  note_run(*separation.fastica, options.fastica.tolerance, separation.notes);
   return separation;
 }
 

@@ -50,6 +50,9 @@ class KeepingObserver final : public Observer {
     if (keeps_) keep(models_, state);
     if (inner_ != nullptr) inner_->on_iteration(state);
   }
+  void on_note(const std::string& note) override {
+    if (inner_ != nullptr) inner_->on_note(note);
+  }
   bool stop_requested() override {
     stopped_ = stopped_ || (inner_ != nullptr && inner_->stop_requested());
     return stopped_ || limit_.is_up();

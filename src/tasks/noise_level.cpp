@@ -246,9 +246,11 @@ NoiseLevel measure_noise(const Picture& picture, int threads) {
     level.why = "the picture is too small";
   else if (clipped)
     level.why = "nearly all pixels are close to black or white, where noise is clipped";
-  else if (!measured.enough || measured.share < kSmallShare)
-    level.why =
-        "only " + number_text(100 * measured.share, 2) + " % of the picture is smooth, and texture looks like noise";
+  else if (measured.share < kSmallShare)
+    level.why = "only " + number_text(std::round(1000 * measured.share) / 10) +
+                " % of the picture is smooth, and texture looks like noise";
+  else if (!measured.enough)  // the share is of those that are the least rough
+    level.why = "hardly any of the picture is smooth, and texture looks like noise";
   else if (level.error > kLargeError)
     level.why = "too little of the picture is smooth, and texture looks like noise";
   level.uncertain = !level.why.empty();

@@ -18,7 +18,7 @@ Reconstruction reconstruct_from_codes(const Picture& noisy, const Model& model, 
   const PatchData data(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride),
                        plan.remove_mean());
   InferenceOptions options = plan.fit.inference;
-  if (options.method == Method::online) options.coding.coding = Coding::omp;
+  options.coding = plan.coding;
   const CoderMaker coder = make_coder(model, options);
   const CentredRows rows = centred_rows(data, model, options.missing);
   const Matrix atoms = model.W.transpose();
