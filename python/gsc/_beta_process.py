@@ -178,6 +178,7 @@ class BetaProcessCoding(GenerativeEstimator):
             self._method_state = {"numbers": result["method"]["numbers"], "arrays": result["method"]["arrays"]}
             self._take_certainty()
             self._learned_with = options
+            self.n_samples_seen_ = X.shape[0]
         if self.verbose:
             for note in result["notes"]:
                 print(f"[{type(self).__name__}] {note}", flush=True)
