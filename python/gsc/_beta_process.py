@@ -26,24 +26,24 @@ def _has_likelihood(estimator: Any) -> bool:
 class BetaProcessCoding(GenerativeEstimator):
     """Sparse coding with the Beta process as a prior, by Gibbs sampling or variational Bayes.
 
-    A data point is a sum of a few components, and all of it has a prior and is learned: the components, how often each is
-    on, how strong amplitudes and noise are::
+    A data point is a sum of a few components, and all of it has a prior and is learned: the components, how often each
+    is on, how strong amplitudes and noise are::
 
         w_h  ~ N(0, I/D)               components, rows of components_
         pi_h ~ Beta(alpha, beta)       how often one is on
         a_h  = 0, or with probability pi_h  a_h ~ N(0, psi)
         y    ~ N(b + W a, sigma^2 I)   the data point
 
-    ``"beta-process"`` draws from the posterior: ``max_iter`` sweeps, of which those after the first ``burn_in`` are averaged.
-    ``"beta-variational"`` takes the posterior as a product; it is the same without randomness, for complete data.
+    ``"beta-process"`` draws from the posterior: ``max_iter`` sweeps, of which those after the first ``burn_in`` are
+    averaged. ``"beta-variational"`` takes the posterior as a product; it is the same without randomness, for complete data.
 
     A parameter that is of the other method alone is refused where it has another value than its default.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        How many components to learn; None: as many as there are features, or data points where these are fewer. Those that
-        nobody needs are hardly ever on.
+        How many components to learn; None: as many as there are features, or data points where these are fewer. Those
+        that nobody needs are hardly ever on.
     {options}
     n_jobs : int or None, default=None
         Threads, as of :class:`SpikeSlabCoding`. Draws do not depend on it.
@@ -188,13 +188,13 @@ class BetaProcessCoding(GenerativeEstimator):
         """What draws say of themselves."""
         numbers = self._method_state["numbers"]
         self.noise_std_deviation_ = numbers.get("noise_std_deviation")
-        self.r_hat_ = {name: numbers[f"r_hat_{name}"] for name in ("noise_std", "log_joint") if f"r_hat_{name}" in numbers}
+        self.r_hat_ = {name[6:]: number for name, number in numbers.items() if name.startswith("r_hat_")}
 
     def transform(self, X: Any) -> Any:
         """Posterior means of the amplitudes.
 
-        By ``"beta-process"`` means over ``n_draws`` draws, whose random numbers follow from the row of X: the same X gives
-        the same codes, but a data point in another row other draws.
+        By ``"beta-process"`` means over ``n_draws`` draws, whose random numbers follow from the row of X: the same X
+        gives the same codes, but a data point in another row other draws.
 
         Parameters
         ----------

@@ -24,8 +24,8 @@ def _in_parameters(note: str) -> str:
 class FastICASeparation(Decomposition):
     """Blind source separation by FastICA: directions in which the whitened mixture is least Gaussian.
 
-    There is no noise, no likelihood and no posterior: sources follow from the channels, ``x = intercept_ + mixing_ s``, and
-    have variance 1. It takes a hundredth of the time of :class:`SpikeSlabSeparation`, whose first start it is.
+    There is no noise, no likelihood and no posterior: sources follow from the channels, ``x = intercept_ + mixing_ s``,
+    and have variance 1. It takes a hundredth of the time of :class:`SpikeSlabSeparation`, whose first start it is.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ class FastICASeparation(Decomposition):
     mixing_ : ndarray of shape (n_features, n_components)
         What each source adds to each channel.
     components_ : ndarray of shape (n_components, n_features)
-        The same with a row for each source, as in the other estimators here; scikit-learn's FastICA calls the unmixing so.
+        The same with a row for each source, as in the other estimators here; scikit-learn's FastICA calls the unmixing
+        so.
     unmixing_ : ndarray of shape (n_components, n_features)
         The pseudo-inverse of ``mixing_``: sources are ``(X - intercept_) @ unmixing_.T``.
     intercept_ : ndarray of shape (n_features,)

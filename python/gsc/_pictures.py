@@ -157,8 +157,8 @@ def denoise(
         Called with the part of the work that is done, 0 to 1. Where it returns something true, the work is given up with
         a ``GscError``.
     **options
-        What is otherwise chosen by ``quality`` and the noise; :func:`denoise_options` lists them. What the program calls
-        ``--lambda`` is ``alpha`` here. An option that is not of the ``method`` is refused.
+        What is otherwise chosen by ``quality`` and the noise; :func:`denoise_options` lists them. What the program
+        calls ``--lambda`` is ``alpha`` here. An option that is not of the ``method`` is refused.
 
     Returns
     -------

@@ -108,11 +108,11 @@ DenoiseOptions denoise_options(const nb::dict& texts) {
   for (const auto [key, value] : texts) {
     const auto name = nb::cast<std::string>(key), text = nb::cast<std::string>(value);
     if (text == "auto" && name != "device") continue;
+    if (name != "noise") given.push_back(name);  // which is another thing in learning
     if (set_own_option(options, name, text)) continue;
     if (std::find(kOfLearning.begin(), kOfLearning.end(), name) == kOfLearning.end())
       throw UsageError("denoise has no option '" + name + "'; gsc.denoise_options() lists those there are");
     set_option(learning, name, text);
-    given.push_back(name);
     if (name == "init") options.init = learning.init;
   }
   options.method = learning.inference.method;

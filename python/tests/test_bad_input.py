@@ -138,6 +138,8 @@ def test_files_from_elsewhere(coding, tmp_path):
         (lambda: gsc.denoise(np.eye(20), method="online", alpha=-1.0), "alpha is -1; it must be positive"),
         (lambda: gsc.denoise(np.eye(20), method="online", coding="pink"), "coding is 'pink'; choose one of lasso, bounded"),
         (lambda: gsc.denoise(np.eye(20), method="online", decay=2), "decay is 2; it must lie between 0 and 1"),
+        (lambda: gsc.denoise(np.eye(20), method="ksvd", candidates=3), "candidates is for truncated, exact, factored, but"),
+        (lambda: gsc.denoise(np.eye(20), method="beta-process", batch=9), "batch is for .*, but method is beta-process"),
         (lambda: gsc.denoise(np.eye(20), method="beta-process", sigma=2), "sigma is 2, but the beta-process method learns"),
         (lambda: gsc.denoise(np.ones((3, 3))), "."),
         (lambda: gsc.psnr(np.eye(20), np.eye(20)), "say what white is"),
