@@ -6,19 +6,23 @@ of unknown noise level; separates mixed sources.
 
 from . import _core, datasets
 from ._base import Posterior
+from ._beta_process import BetaProcessCoding
 from ._coding import SpikeSlabCoding
 from ._dictionary import DictionaryCoding
 from ._errors import DataError, GscError, UsageError
+from ._fastica import FastICASeparation
 from ._inpainting import HeldOut, Inpainted, inpaint
 from ._pictures import Denoised, NoiseLevel, amari_index, denoise, denoise_options, estimate_sigma, psnr, ssim
 from ._separation import SpikeSlabSeparation
-from .io import load_dictionary, load_model, save_model
+from .io import load_beta_process, load_dictionary, load_model, save_model
 
 __version__: str = _core.version
 __all__ = [
+    "BetaProcessCoding",
     "DataError",
     "Denoised",
     "DictionaryCoding",
+    "FastICASeparation",
     "GscError",
     "HeldOut",
     "Inpainted",
@@ -34,6 +38,7 @@ __all__ = [
     "denoise_options",
     "estimate_sigma",
     "inpaint",
+    "load_beta_process",
     "load_dictionary",
     "load_model",
     "psnr",

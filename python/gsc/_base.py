@@ -31,8 +31,8 @@ class Posterior:
         Posterior means of the amplitudes, zero where a component is off; what ``transform`` gives.
     probability : ndarray of shape (n_samples, n_components)
         How probable it is that a component is active.
-    log_likelihood : ndarray of shape (n_samples,)
-        What ``score_samples`` gives.
+    log_likelihood : ndarray of shape (n_samples,) or None
+        What ``score_samples`` gives; None by ``method="beta-process"``, whose draws have none.
     variance : ndarray of shape (n_samples, n_components) or None
         Posterior variances of the amplitudes.
     states : ndarray of shape (n_samples, n_states, max_active) or None
@@ -43,8 +43,8 @@ class Posterior:
 
     mean: np.ndarray[Any, Any]
     probability: np.ndarray[Any, Any]
-    log_likelihood: np.ndarray[Any, Any]
-    variance: Any = None  # so that who asked for it need not tell a type checker
+    log_likelihood: Any  # so that who asked for it need not tell a type checker
+    variance: Any = None
     states: Any = None
     state_weights: Any = None
 
@@ -67,14 +67,51 @@ def unchanged_on_failure(estimator: object) -> Iterator[None]:
         raise
 
 
-class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Parameters as attributes, and codes, which follow from them."""
+class Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Components, and what codes of them stand for."""
 
     components_: np.ndarray[Any, Any]
+    intercept_: np.ndarray[Any, Any]
+
+    def _finite(self) -> Any:
+        """What scikit-learn's checks let through."""
+        return "allow-nan" if getattr(self, "missing", "error") == "nan" else True
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Data that codes stand for: ``X @ components_ + intercept_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        data : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        codes = check_array(X, dtype=FLOATS)
+        if codes.shape[1] != self.components_.shape[0]:
+            raise ValueError(f"X has {codes.shape[1]} columns, but codes of this model have {self.components_.shape[0]}")
+        return codes @ self.components_.astype(codes.dtype) + self.intercept_.astype(codes.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = self._finite() == "allow-nan"
+        return tags
+
+
+class CodingEstimator(Decomposition):
+    """Parameters as attributes, and codes, which follow from them."""
+
     activation_probability_: np.ndarray[Any, Any]
     slab_mean_: np.ndarray[Any, Any]
     slab_covariance_: np.ndarray[Any, Any]
-    intercept_: np.ndarray[Any, Any]
     noise_variance_: Any
     history_: dict[str, np.ndarray[Any, Any]]
 
@@ -139,10 +176,6 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             )
         return result
 
-    def _finite(self) -> Any:
-        """What scikit-learn's checks let through."""
-        return "allow-nan" if getattr(self, "missing", "error") == "nan" else True
-
     def _imputed(self, X: Any, denoise_observed: bool) -> tuple[Any, Any]:
         check_is_fitted(self, "components_")
         X = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite="allow-nan")
@@ -164,24 +197,6 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         return self._infer(X, {"mean"})["mean"]
 
-    def inverse_transform(self, X: Any) -> Any:
-        """Data that codes stand for: ``X @ components_ + intercept_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Codes.
-
-        Returns
-        -------
-        data : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        codes = check_array(X, dtype=FLOATS)
-        if codes.shape[1] != self.components_.shape[0]:
-            raise ValueError(f"X has {codes.shape[1]} columns, but codes of this model have {self.components_.shape[0]}")
-        return codes @ self.components_.astype(codes.dtype) + self.intercept_.astype(codes.dtype)
-
     def save(self, path: Any) -> None:
         """Writes a model file, which the program reads, too.
 
@@ -194,24 +209,28 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
         save_model(path, self)
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.allow_nan = self._finite() == "allow-nan"
-        return tags
+class GenerativeEstimator(CodingEstimator):
+    """The posterior of a model that data can be drawn from."""
 
+    def _posterior(self, X: Any, variance: bool, n_states: int = 0) -> Posterior:
+        wanted = {"mean", "probability", "log_likelihood"}
+        wanted |= {"variance"} if variance else set()
+        wanted |= {"states", "state_weights"} if n_states else set()
+        found = self._infer(X, wanted, n_states)
+        rows = found["mean"].shape[0]
+        log_likelihood = found.get("log_likelihood")
+        return Posterior(
+            mean=found["mean"],
+            probability=found["probability"],
+            log_likelihood=None if log_likelihood is None else log_likelihood.ravel(),
+            variance=found.get("variance"),
+            states=found["states"].reshape(rows, n_states, found["max_active"]) if n_states else None,
+            state_weights=found.get("state_weights"),
+        )
 
-class ModelEstimator(CodingEstimator):
-    """The posterior of the spike-and-slab model."""
-
-    def _take_history(self, result: dict[str, Any], n_samples: int) -> None:
-        self._take_rows(result)
-        self.lower_bound_ = float(self.history_["free_energy"][-1]) / n_samples
-        self.lower_bounds_ = np.asarray(result["free_energies"], dtype=float) / n_samples
+    def _log_likelihood(self, X: Any) -> Any:
+        return self._infer(X, {"log_likelihood"})["log_likelihood"].ravel()
 
     def impute(self, X: Any, *, denoise_observed: bool = False, return_std: bool = False) -> Any:
         """Data with its missing values (NaN) filled in; what was observed stays.
@@ -234,67 +253,6 @@ class ModelEstimator(CodingEstimator):
         """
         mean, std = self._imputed(X, denoise_observed)
         return (mean, std) if return_std else mean
-
-    def score_samples(self, X: Any) -> Any:
-        """Log-likelihood of each data point; by the truncated and the factored method a lower bound of it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        log_likelihood : ndarray of shape (n_samples,)
-        """
-        return self._infer(X, {"log_likelihood"})["log_likelihood"].ravel()
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of the data points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : ignored
-
-        Returns
-        -------
-        score : float
-        """
-        return float(np.mean(self.score_samples(X), dtype=np.float64))
-
-    def posterior(self, X: Any, *, variance: bool = False, n_states: int = 0) -> Posterior:
-        """All there is to know about the components of each data point.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        variance : bool, default=False
-            Also posterior variances of the amplitudes.
-        n_states : int, default=0
-            Also so many most probable states of each data point.
-
-        Returns
-        -------
-        posterior : Posterior
-        """
-        if not 0 <= n_states <= 65536:
-            raise UsageError(f"n_states is {n_states}; it must lie between 0 and 65536")
-        wanted = {"mean", "probability", "log_likelihood"}
-        wanted |= {"variance"} if variance else set()
-        wanted |= {"states", "state_weights"} if n_states else set()
-        found = self._infer(X, wanted, n_states)
-        rows = found["mean"].shape[0]
-        return Posterior(
-            mean=found["mean"],
-            probability=found["probability"],
-            log_likelihood=found["log_likelihood"].ravel(),
-            variance=found.get("variance"),
-            states=found["states"].reshape(rows, n_states, found["max_active"]) if n_states else None,
-            state_weights=found.get("state_weights"),
-        )
 
     def sample(self, n_samples: int = 1, random_state: Any = None, *, return_codes: bool = False) -> Any:
         """Data drawn from the model.
@@ -341,3 +299,61 @@ class ModelEstimator(CodingEstimator):
         if variance is not None:  # of each entry of W, independent of the others
             total += np.diag((pi * (psi + mu**2)) @ variance)
         return total
+
+
+class ModelEstimator(GenerativeEstimator):
+    """The posterior of the spike-and-slab model."""
+
+    def _take_history(self, result: dict[str, Any], n_samples: int) -> None:
+        self._take_rows(result)
+        self.lower_bound_ = float(self.history_["free_energy"][-1]) / n_samples
+        self.lower_bounds_ = np.asarray(result["free_energies"], dtype=float) / n_samples
+
+    def score_samples(self, X: Any) -> Any:
+        """Log-likelihood of each data point; by the truncated and the factored method a lower bound of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_samples,)
+        """
+        return self._log_likelihood(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the data points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+
+        Returns
+        -------
+        score : float
+        """
+        return float(np.mean(self.score_samples(X), dtype=np.float64))
+
+    def posterior(self, X: Any, *, variance: bool = False, n_states: int = 0) -> Posterior:
+        """All there is to know about the components of each data point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        variance : bool, default=False
+            Also posterior variances of the amplitudes.
+        n_states : int, default=0
+            Also so many most probable states of each data point.
+
+        Returns
+        -------
+        posterior : Posterior
+        """
+        if not 0 <= n_states <= 65536:
+            raise UsageError(f"n_states is {n_states}; it must lie between 0 and 65536")
+        return self._posterior(X, variance, n_states)

@@ -113,6 +113,7 @@ class SpikeSlabCoding(ModelEstimator):
     See Also
     --------
     SpikeSlabSeparation : Finds the sources in a mixture.
+    BetaProcessCoding : Learns with a prior on all there is, by sampling or variational Bayes.
     DictionaryCoding : Learns a dictionary and gives codes without a posterior.
 
     Examples

@@ -9,6 +9,9 @@ Array = np.ndarray[Any, Any]
 
 version: str
 whiten_words: list[str]
+nonlinearity_words: list[str]
+decorrelation_words: list[str]
+fastica_usual: tuple[str, str, int, float]
 
 class Model:
     latents: int
@@ -64,7 +67,20 @@ def separate(
     restarts: int,
     whiten: str,
     fastica_start: bool,
+    nonlinearity: str,
+    decorrelation: str,
     callback: Callable[[dict[str, Any]], Any] | None,
+) -> dict[str, Any]: ...
+def separate_by_fastica(
+    X: Array,
+    latents: int,
+    nonlinearity: str,
+    decorrelation: str,
+    iterations: int,
+    tolerance: float,
+    start: Array | None,
+    seed: int,
+    threads: int,
 ) -> dict[str, Any]: ...
 def separate_usual() -> dict[str, str]: ...
 

@@ -77,6 +77,7 @@ class DictionaryCoding(CodingEstimator):
     See Also
     --------
     SpikeSlabCoding : Learns a model with a posterior.
+    BetaProcessCoding : Learns the noise level, too, and how certain the components are.
 
     Examples
     --------
@@ -163,7 +164,9 @@ class DictionaryCoding(CodingEstimator):
             result = _core.fit(X, options, 1, None, None, watching(self))
             self._take_model(result["model"])
             self._take_rows(result)
-            self.objective_ = float(self.history_[self._objective][-1]) / X.shape[0]
+            self.objective_ = float(self.history_[self._objective][-1])
+            if self.method == "ksvd":  # whose squared error is a sum; objectives of the lasso are means
+                self.objective_ /= X.shape[0]
             self._method_state = {"numbers": result["method"]["numbers"], "arrays": result["method"]["arrays"]}
             self._learned_with = options
         if self.verbose:

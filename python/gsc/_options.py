@@ -28,6 +28,8 @@ RENAMED = {
     "tol": "tolerance",
     "random_state": "seed",
     "n_jobs": "threads",
+    "n_chains": "chains",
+    "n_draws": "draws",
 }
 #: The same of dictionaries: lambda is no name in Python, and the library's own alpha is not one of theirs.
 RENAMED_IN_DICTIONARIES = {**RENAMED, "alpha": "lambda"}
@@ -36,9 +38,17 @@ PARAMETER_OF = {option: parameter for parameter, option in RENAMED.items()}
 LEFT_OUT = {"candidates": "0", "max_active": "0", "known_noise": "0", "length_scale": "0", "batch": "0", "threads": "0",
             "shape": "0x0x1", "lambda": "0", "atoms_per_point": "0", "decay": "0"}
 
-#: The methods of the estimators of the spike-and-slab model, and of those that learn a dictionary.
+#: The methods of each estimator: of the spike-and-slab model, a dictionary, the Beta process.
 METHODS = ("truncated", "exact", "factored")
 DICTIONARY_METHODS = ("ksvd", "online", "feature-sign")
+BETA_PROCESS_METHODS = ("beta-process", "beta-variational")
+#: Who else has a method, and what that learns.
+ELSEWHERE = {
+    **dict.fromkeys(METHODS, ("gsc.SpikeSlabCoding", "learns a spike-and-slab model")),
+    **dict.fromkeys(DICTIONARY_METHODS, ("gsc.DictionaryCoding", "learns a dictionary")),
+    **dict.fromkeys(BETA_PROCESS_METHODS, ("gsc.BetaProcessCoding", "learns with the Beta process as a prior")),
+    "fastica": ("gsc.FastICASeparation", "separates sources without a model"),
+}
 EVERY_OPTION = {option["name"]: option for option in _core.option_list()}
 
 
@@ -56,6 +66,12 @@ DICTIONARY_OPTIONS = {
     name: option
     for name, option in _options_of(DICTIONARY_METHODS).items()
     if name not in ("device", "partition", "alpha")
+}
+#: The same, and without the noise level, which is always learned.
+BETA_PROCESS_OPTIONS = {
+    name: option
+    for name, option in _options_of(BETA_PROCESS_METHODS).items()
+    if name not in ("device", "partition", "alpha", "known_noise")
 }
 
 
@@ -135,16 +151,13 @@ def clamped(name: str, value: int | None, most: int, of_what: str) -> int | None
 def _check_method(method: Any, options: Mapping[str, Any]) -> None:
     """Whether the estimator with these options has the method; messages say who else has it."""
     words = options["method"]["words"]
-    if method in words or (method not in EVERY_OPTION["method"]["words"] and options is OPTIONS):
-        return  # the library refuses what it does not know, and has a usual one of this model
-    if method not in EVERY_OPTION["method"]["words"]:
+    if method in words:
+        return
+    if method in ELSEWHERE:
+        estimator, what = ELSEWHERE[method]
+        raise UsageError(f"method is {method!r}, which {what}; choose one of {', '.join(words)} ({estimator} has it)")
+    if options is not OPTIONS:  # the library refuses what it does not know, and has a usual one of that model
         raise UsageError(f"method is {method!r}; choose one of {', '.join(words)}")
-    what, where = "is not in Python", "the program gsc has it"
-    if method in DICTIONARY_METHODS:
-        what, where = "learns a dictionary and no spike-and-slab model", "gsc.DictionaryCoding has it"
-    elif method in METHODS:
-        what, where = "learns a spike-and-slab model and no dictionary", "gsc.SpikeSlabCoding has it"
-    raise UsageError(f"method is {method!r}, which {what}; choose one of {', '.join(words)} ({where})")
 
 
 def texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]:
@@ -164,14 +177,25 @@ def texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]
 
 def dictionary_texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]:
     """The same for an estimator that learns a dictionary."""
-    _check_method(parameters.get("method"), DICTIONARY_OPTIONS)
+    return _checked_texts(parameters, n_components, DICTIONARY_OPTIONS, RENAMED_IN_DICTIONARIES)
+
+
+def beta_process_texts_of(parameters: Mapping[str, Any], n_components: int) -> dict[str, str]:
+    """The same for that of the Beta process."""
+    return _checked_texts(parameters, n_components, BETA_PROCESS_OPTIONS, RENAMED)
+
+
+def _checked_texts(
+    parameters: Mapping[str, Any], n_components: int, options: Mapping[str, Any], renamed: Mapping[str, str]
+) -> dict[str, str]:
+    _check_method(parameters.get("method"), options)
     values = {
         **parameters,
         "n_components": n_components,
         "random_state": seed_of(parameters.get("random_state")),
         "n_jobs": threads_of(parameters.get("n_jobs")),
     }
-    return _texts(values, DICTIONARY_OPTIONS, RENAMED_IN_DICTIONARIES)
+    return _texts(values, options, renamed)
 
 
 def _texts(values: Mapping[str, Any], options: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -119,7 +120,7 @@ class Denoised:
 
 def denoise_options() -> dict[str, list[str]]:
     """The options of :func:`denoise` with the words that can be chosen; none: a number."""
-    return {name: list(words) for name, words in _core.denoise_options().items()}
+    return {"alpha" if name == "lambda" else name: list(words) for name, words in _core.denoise_options().items()}
 
 
 def denoise(
@@ -156,7 +157,8 @@ def denoise(
         Called with the part of the work that is done, 0 to 1. Where it returns something true, the work is given up with
         a ``GscError``.
     **options
-        What is otherwise chosen by ``quality`` and the noise; :func:`denoise_options` lists them.
+        What is otherwise chosen by ``quality`` and the noise; :func:`denoise_options` lists them. What the program
+        calls ``--lambda`` is ``alpha`` here. An option that is not of the ``method`` is refused.
 
     Returns
     -------
@@ -175,15 +177,23 @@ def denoise(
     True
     """
     planes, depth = _planes(image, channel_axis)
-    texts = {name: text_of(name, value) for name, value in options.items() if value is not None}
+    # As in DictionaryCoding: lambda is no name in Python.
+    texts = {
+        "lambda" if name == "alpha" else name: text_of(name, value)
+        for name, value in options.items()
+        if value is not None
+    }
     texts |= {"quality": text_of("quality", quality), "seed": str(seed_of(random_state)), "threads": str(threads_of(n_jobs))}
     require_callback(callback)
-    if _core.point_estimate(texts.get("method", "truncated")):
-        if return_std:
-            raise UsageError(f"return_std is True, but the {texts['method']} method has no posterior deviation of pixels")
-        result = _core.denoise(planes, depth, texts, callback) | {"std": None}
-    else:
+    without_std = _core.point_estimate(texts.get("method", "truncated"))
+    if without_std and return_std:
+        raise UsageError(f"return_std is True, but the {texts['method']} method has no posterior deviation of pixels")
+    try:
         result = _core.denoise(planes, depth, texts, callback)
+    except UsageError as error:
+        raise UsageError(re.sub(r"\blambda(?= is )", "alpha", str(error))) from None
+    if without_std:
+        result["std"] = None
 
     def everything(clean: Array, std: Array | None) -> Denoised:
         learned = result["learned"][0]

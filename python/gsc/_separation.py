@@ -31,6 +31,10 @@ class SpikeSlabSeparation(ModelEstimator):
         Starts, of which the best is kept.
     fastica_start : bool, default=True
         Whether the first of the starts is from what FastICA finds; not with more components than channels.
+    nonlinearity : {'tanh', 'cube', 'gauss'}, default='tanh'
+        What FastICA looks at, as of :class:`FastICASeparation`.
+    decorrelation : {'symmetric', 'deflation'}, default='symmetric'
+        How FastICA keeps directions apart.
     {options}
     n_jobs : int or None, default=None
         Starts that run side by side. None: as many as there are physical cores, or fewer where OMP_NUM_THREADS,
@@ -68,6 +72,7 @@ class SpikeSlabSeparation(ModelEstimator):
 
     See Also
     --------
+    FastICASeparation : Finds the sources without a model: faster, but without noise, posterior and likelihood.
     SpikeSlabCoding : Learns a model of data.
 
     Examples
@@ -87,6 +92,8 @@ class SpikeSlabSeparation(ModelEstimator):
         whiten: str = "auto",
         n_init: int = 10,
         fastica_start: bool = True,
+        nonlinearity: str = "tanh",
+        decorrelation: str = "symmetric",
         method: str | None = None,
         n_candidates: int | None = None,
         max_active: int | None = None,
@@ -108,6 +115,8 @@ class SpikeSlabSeparation(ModelEstimator):
         self.whiten = whiten
         self.n_init = n_init
         self.fastica_start = fastica_start
+        self.nonlinearity = nonlinearity
+        self.decorrelation = decorrelation
         self.method = method
         self.n_candidates = n_candidates
         self.max_active = max_active
@@ -156,17 +165,26 @@ class SpikeSlabSeparation(ModelEstimator):
         """
         return self._separate(X)
 
+    def _check_start(self) -> None:
+        if not isinstance(self.n_init, (int, np.integer)) or self.n_init < 1:
+            raise UsageError(f"n_init is {self.n_init!r}; it must be a whole number, at least 1")
+        for name, usual in zip(("nonlinearity", "decorrelation"), _core.fastica_usual, strict=False):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise UsageError(f"{name} is {value!r}; choose one of {', '.join(getattr(_core, f'{name}_words'))}")
+            if not self.fastica_start and value != usual:
+                raise UsageError(f"{name} is {value}, but fastica_start is {self.fastica_start}; leave one of them out")
+
     def _separate(self, X: Any) -> Any:
         with unchanged_on_failure(self):
             X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2, ensure_min_features=2)
-            if not isinstance(self.n_init, (int, np.integer)) or self.n_init < 1:
-                raise UsageError(f"n_init is {self.n_init!r}; it must be a whole number, at least 1")
             n_components = X.shape[1] if self.n_components is None else self.n_components
             texts = texts_of(self.get_params(deep=False), n_components)
             chosen = self.method is None and self.n_candidates is None and self.max_active is None
             if not chosen:
                 _core.check_options(texts)
-            starts = int(self.n_init), self.whiten, bool(self.fastica_start)
+            self._check_start()
+            starts = int(self.n_init), self.whiten, bool(self.fastica_start), self.nonlinearity, self.decorrelation
             result = _core.separate(X, texts, chosen, *starts, watching(self))
             if result["reason"] == "interrupted":
                 raise GscError("the callback gave up the separation: nothing was learned")

@@ -20,14 +20,21 @@ import h5py
 import numpy as np
 
 from . import _core
+from ._beta_process import BetaProcessCoding
 from ._coding import SpikeSlabCoding
 from ._dictionary import DictionaryCoding
 from ._errors import DataError
-from ._options import DICTIONARY_METHODS, EVERY_OPTION
+from ._options import ELSEWHERE, EVERY_OPTION, METHODS
 
-__all__ = ["load_dictionary", "load_model", "save_model"]
+__all__ = ["load_beta_process", "load_dictionary", "load_model", "save_model"]
 
 KIND = "gsc model"
+#: What the file of an estimator is called, and who reads it.
+READERS = {
+    "gsc.SpikeSlabCoding": ("a spike-and-slab model", "load_model"),
+    "gsc.DictionaryCoding": ("a dictionary learned by {}", "load_dictionary"),
+    "gsc.BetaProcessCoding": ("a model learned by {}", "load_beta_process"),
+}
 FORMAT_VERSION = 2
 
 
@@ -74,7 +81,7 @@ def _write(file: Any, estimator: Any) -> None:
     arrays = estimator._model().arrays()
     file.attrs.create("format_version", np.int64(1 if arrays["intercept"] is None else 2))
     method = estimator._learned_with.get("method")
-    _put_text(file, "kind", f"{KIND}: {method}" if method in DICTIONARY_METHODS else KIND)
+    _put_text(file, "kind", KIND if method in METHODS else f"{KIND}: {method}")
     _put_text(file, "version", _core.version)
     _put_parameters(file.create_group("parameters"), arrays)
     _put_options(file.create_group("options"), estimator._learned_with)
@@ -98,7 +105,7 @@ def save_model(path: Any, estimator: Any) -> None:
     ----------
     path : path-like
         Where to; ``.h5``. The old file or the complete new one is there at any time.
-    estimator : SpikeSlabCoding, SpikeSlabSeparation or DictionaryCoding
+    estimator : SpikeSlabCoding, SpikeSlabSeparation, DictionaryCoding or BetaProcessCoding
         A fitted one.
     """
     estimator._model()  # raises where nothing has been learned, before any file is touched
@@ -154,17 +161,18 @@ class _Reader:
         guess = "full" if values.ndim == 2 else "scalar" if name == "noise" and values.size == 1 else "diagonal"
         return _text(self.file[f"parameters/{name}"].attrs.get("type", guess))
 
-    def check_kind(self, dictionary: bool) -> None:
+    def check_kind(self, estimator: type) -> None:
+        """Whether it is a model of this estimator; messages say who reads the others."""
         kind = _text(self.file.attrs.get("kind", ""))
-        method = kind.removeprefix(f"{KIND}: ")
-        if method != kind and method not in DICTIONARY_METHODS:
-            raise self.fail(f"was learned by {method}, which is not in Python; use the program gsc")
-        if method != kind and not dictionary:
-            raise self.fail(f"is a dictionary learned by {method} and no spike-and-slab model; gsc.load_dictionary reads it")
-        if kind == KIND and dictionary:
-            raise self.fail("is a spike-and-slab model and no dictionary; gsc.load_model reads it")
-        if kind != KIND and method == kind:
+        method = METHODS[0] if kind == KIND else kind.removeprefix(f"{KIND}: ")
+        if method == kind:
             raise self.fail(f"is HDF5 but not a gsc model (its attribute 'kind' is not '{KIND}')")
+        owner = ELSEWHERE.get(method, ("", ""))[0]
+        if owner not in READERS:
+            raise self.fail(f"was learned by {method}, which this gsc {_core.version} does not know; update gsc")
+        if owner != f"gsc.{estimator.__name__}":
+            what, reader = READERS[owner]
+            raise self.fail(f"is {what.format(method)} and not of {estimator.__name__}; gsc.{reader} reads it")
         version = int(self.file.attrs.get("format_version", 1))
         if not 1 <= version <= FORMAT_VERSION:
             raise self.fail(
@@ -254,6 +262,24 @@ def load_dictionary(path: Any) -> DictionaryCoding:
     return estimator
 
 
+def load_beta_process(path: Any) -> BetaProcessCoding:
+    """The same of a model that was learned with the Beta process, by sampling or variational Bayes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    estimator : BetaProcessCoding
+    """
+    estimator = BetaProcessCoding()
+    _load(path, estimator)
+    estimator._take_certainty()
+    return estimator
+
+
 def _load(path: Any, estimator: Any) -> None:
     source = Path(path)
     if not source.exists():
@@ -264,7 +290,7 @@ def _load(path: Any, estimator: Any) -> None:
         raise DataError(f"{source}: is not a model file; models are what gsc fit and save() write (.h5)") from error
     with file:
         reader = _Reader(source, file)
-        reader.check_kind(isinstance(estimator, DictionaryCoding))
+        reader.check_kind(type(estimator))
         model, options = reader.model(), reader.options()
         history = reader.history()
         rescues = {name: int(value) for name, value in file["history"].attrs.items()} if "history" in file else {}

@@ -48,7 +48,7 @@ class ComponentsDisplay(_Display):
 
         Parameters
         ----------
-        estimator : SpikeSlabCoding
+        estimator : SpikeSlabCoding, BetaProcessCoding or DictionaryCoding
             A fitted one.
         shape : tuple of int
             Of a component: (height, width) or (height, width, 3).
@@ -158,7 +158,7 @@ class TracesDisplay(_Display):
 
 
 class LowerBoundDisplay(_Display):
-    """How learning went: free energy and noise, iteration by iteration."""
+    """How learning went: free energy, or what the method has in its place, and noise, iteration by iteration."""
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> LowerBoundDisplay:
@@ -166,7 +166,7 @@ class LowerBoundDisplay(_Display):
 
         Parameters
         ----------
-        estimator : SpikeSlabCoding or SpikeSlabSeparation
+        estimator : SpikeSlabCoding, SpikeSlabSeparation, BetaProcessCoding or DictionaryCoding
             A fitted one.
 
         Returns
@@ -174,11 +174,11 @@ class LowerBoundDisplay(_Display):
         display : LowerBoundDisplay
         """
         check_is_fitted(estimator)
-        history = estimator.history_
+        history, objective = estimator.history_, getattr(estimator, "_objective", "free_energy")
         figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
-        points = getattr(estimator, "n_samples_seen_", 1)
-        axes[0].plot(history["iteration"], history["free_energy"] / points, marker=".", color="C0")
-        axes[0].set_ylabel("free energy a data point")
+        points = getattr(estimator, "n_samples_seen_", None)  # which files do not have
+        axes[0].plot(history["iteration"], history[objective] / (points or 1), marker=".", color="C0")
+        axes[0].set_ylabel(objective.replace("_", " ") + (" a data point" if points else ""))
         axes[1].plot(history["iteration"], history["noise_std"], marker=".", color="C1")
         axes[1].set_ylabel("standard deviation of the noise")
         for axis in axes:
@@ -197,7 +197,7 @@ class ActivationDisplay(_Display):
 
         Parameters
         ----------
-        estimator : SpikeSlabCoding or SpikeSlabSeparation
+        estimator : SpikeSlabCoding, SpikeSlabSeparation, BetaProcessCoding or DictionaryCoding
             A fitted one.
 
         Returns

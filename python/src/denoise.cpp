@@ -68,7 +68,7 @@ void for_each_own_option(DenoiseOptions& options, const Visit& visit) {
 constexpr std::array kOfLearning{
     "method",     "selection",       "precision",   "init",         "polish",       "seed",
     "threads",    "device",          "basis_prior", "length_scale", "shared_prior", "sweep_order",
-    "error_gain", "atoms_per_point", "atom_update"};
+    "error_gain", "atoms_per_point", "atom_update", "coding",       "lambda",       "decay"};
 
 bool set_own_option(DenoiseOptions& options, const std::string& name, const std::string& text) {
   bool known = false;
@@ -86,14 +86,29 @@ bool set_own_option(DenoiseOptions& options, const std::string& name, const std:
   return known;
 }
 
+/// Throws UsageError for an option of learning that is not of the method.
+void check_read_by(Method method, const std::vector<std::string>& given) {
+  for (const OptionDescription& option : fit_option_list()) {
+    const std::vector<Method>& methods = option.methods;
+    if (methods.empty() || std::find(given.begin(), given.end(), option.name) == given.end()) continue;
+    if (std::find(methods.begin(), methods.end(), method) != methods.end()) continue;
+    std::string words;
+    for (const Method other : methods) words += (words.empty() ? "" : ", ") + std::string(to_string(other));
+    throw UsageError(option.name + " is for " + words + ", but method is " + std::string(to_string(method)) +
+                     "; leave it out");
+  }
+}
+
 DenoiseOptions denoise_options(const nb::dict& texts) {
   DenoiseOptions options;
   FitOptions learning;
   learning.inference.precision = options.precision;
   learning.polish = options.polish;
+  std::vector<std::string> given;
   for (const auto [key, value] : texts) {
     const auto name = nb::cast<std::string>(key), text = nb::cast<std::string>(value);
     if (text == "auto" && name != "device") continue;
+    if (name != "noise") given.push_back(name);  // which is another thing in learning
     if (set_own_option(options, name, text)) continue;
     if (std::find(kOfLearning.begin(), kOfLearning.end(), name) == kOfLearning.end())
       throw UsageError("denoise has no option '" + name + "'; gsc.denoise_options() lists those there are");
@@ -101,6 +116,7 @@ DenoiseOptions denoise_options(const nb::dict& texts) {
     if (name == "init") options.init = learning.init;
   }
   options.method = learning.inference.method;
+  check_read_by(options.method, given);
   options.selection = learning.inference.selection;
   options.precision = learning.inference.precision;
   options.polish = learning.polish;

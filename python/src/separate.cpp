@@ -14,14 +14,24 @@ namespace gsc::python {
 namespace {
 
 constexpr std::array kWhiten{Whiten::automatic, Whiten::on, Whiten::off};
+constexpr std::array kNonlinearities{Nonlinearity::tanh, Nonlinearity::cube, Nonlinearity::gauss};
+constexpr std::array kDecorrelations{Decorrelation::symmetric, Decorrelation::deflation};
 
-Whiten whiten_of(const std::string& word) {
+template <class Values>
+auto value_of(const char* name, const std::string& word, const Values& values) {
   std::string words;
-  for (const Whiten value : kWhiten) {
+  for (const auto value : values) {
     if (to_string(value) == word) return value;
     words += std::string(words.empty() ? "" : ", ") + std::string(to_string(value));
   }
-  throw UsageError("whiten is '" + word + "'; choose one of " + words);
+  throw UsageError(std::string(name) + " is '" + word + "'; choose one of " + words);
+}
+
+template <class Values>
+std::vector<std::string> words_of(const Values& values) {
+  std::vector<std::string> words;
+  for (const auto value : values) words.emplace_back(to_string(value));
+  return words;
 }
 
 /// Channels x samples of an array with a row for each sample.
@@ -37,13 +47,16 @@ Matrix mixture_of(const ArrayData& data) {
 }
 
 nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, bool choose_method, int restarts,
-                           const std::string& whiten, bool fastica_start, nb::object callback) {
+                           const std::string& whiten, bool fastica_start, const std::string& nonlinearity,
+                           const std::string& decorrelation, nb::object callback) {
   SeparateOptions options;
   options.fit = options_of(texts, options.fit);
   options.choose_method = choose_method;
   options.restarts = restarts;
-  options.whiten = whiten_of(whiten);
+  options.whiten = value_of("whiten", whiten, kWhiten);
   options.start_from_fastica = fastica_start;
+  options.fastica.nonlinearity = value_of("nonlinearity", nonlinearity, kNonlinearities);
+  options.fastica.decorrelation = value_of("decorrelation", decorrelation, kDecorrelations);
   Interruptible work;
   const ArrayData data(X, work.stop());
   PythonObserver observer(work, std::move(callback));
@@ -61,17 +74,59 @@ nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, bool choose
   return values;
 }
 
+/// By FastICA. `start`: a mixing matrix, channels x sources.
+nb::dict separate_by_direction(const AnyTable& X, Index latents, const std::string& nonlinearity,
+                               const std::string& decorrelation, int iterations, double tolerance,
+                               const std::optional<PlainMatrix>& start, std::uint64_t seed, int threads) {
+  SeparateOptions options;
+  options.method = SeparateMethod::fastica;
+  options.fit.latents = latents;
+  options.fit.seed = seed;
+  options.fit.inference.threads = threads;
+  options.fastica.nonlinearity = value_of("nonlinearity", nonlinearity, kNonlinearities);
+  options.fastica.decorrelation = value_of("decorrelation", decorrelation, kDecorrelations);
+  options.fastica.iterations = iterations;
+  options.fastica.tolerance = tolerance;
+  if (start) options.fastica.start = matrix_of(*start);
+  Interruptible work;
+  const ArrayData data(X, work.stop());
+  PythonObserver observer(work, nb::none());
+  Separation separation;
+  Vector mean;
+  work.run([&] {
+    const Matrix mixture = mixture_of(data);
+    mean = mixture.rowwise().mean();
+    separation = separate(mixture, options, &observer);
+  });
+  nb::dict values;
+  values["mixing"] = array_of(std::move(separation.mixing));
+  values["sources"] = array_of(Matrix(separation.sources.transpose()));
+  values["mean"] = array_of(std::move(mean));
+  values["iterations"] = separation.fastica->iterations;
+  values["converged"] = separation.fastica->converged;
+  values["notes"] = separation.notes;
+  return values;
+}
+
 }  // namespace
 
 void bind_separate(nb::module_& module) {
   module.def("separate", &separate_channels, nb::arg("X"), nb::arg("options"), nb::arg("choose_method"),
-             nb::arg("restarts"), nb::arg("whiten"), nb::arg("fastica_start"), nb::arg("callback").none());
+             nb::arg("restarts"), nb::arg("whiten"), nb::arg("fastica_start"), nb::arg("nonlinearity"),
+             nb::arg("decorrelation"), nb::arg("callback").none());
+  module.def("separate_by_fastica", &separate_by_direction, nb::arg("X"), nb::arg("latents"), nb::arg("nonlinearity"),
+             nb::arg("decorrelation"), nb::arg("iterations"), nb::arg("tolerance"), nb::arg("start").none(),
+             nb::arg("seed"), nb::arg("threads"));
   // What separation takes where an option is left out, which is not always what learning does.
   module.def("separate_usual", [] { return texts_of(SeparateOptions().fit); });
   module.attr("separate_fastica_start") = SeparateOptions().start_from_fastica;
-  std::vector<std::string> words;
-  for (const Whiten value : kWhiten) words.emplace_back(to_string(value));
-  module.attr("whiten_words") = words;
+  module.attr("whiten_words") = words_of(kWhiten);
+  module.attr("nonlinearity_words") = words_of(kNonlinearities);
+  module.attr("decorrelation_words") = words_of(kDecorrelations);
+  const FasticaOptions fastica;
+  module.attr("fastica_usual") =
+      nb::make_tuple(std::string(to_string(fastica.nonlinearity)), std::string(to_string(fastica.decorrelation)),
+                     fastica.iterations, fastica.tolerance);
 }
 
 }  // namespace gsc::python

@@ -7,10 +7,13 @@ import pytest
 import gsc
 from gsc import _core
 from gsc._options import (
+    BETA_PROCESS_OPTIONS,
     DICTIONARY_OPTIONS,
+    ELSEWHERE,
     LEFT_OUT,
     OPTIONS,
     RENAMED,
+    beta_process_texts_of,
     dictionary_texts_of,
     parameter_name,
     text_of,
@@ -49,15 +52,35 @@ def test_separation_has_the_librarys_defaults():
         if option in usual and default is not None:
             assert value_of(option, text_of(parameter, default)) == value_of(option, usual[option]), parameter
     assert _core.whiten_words == ["auto", "on", "off"]
-    assert _core.separate_fastica_start == defaults(gsc.SpikeSlabSeparation)["fastica_start"]
+    separation, fastica = defaults(gsc.SpikeSlabSeparation), defaults(gsc.FastICASeparation)
+    assert _core.separate_fastica_start == separation["fastica_start"]
+    assert _core.nonlinearity_words == ["tanh", "cube", "gauss"]
+    assert _core.decorrelation_words == ["symmetric", "deflation"]
+    assert _core.fastica_usual == tuple(fastica[name] for name in ("nonlinearity", "decorrelation", "max_iter", "tol"))
+    assert _core.fastica_usual[:2] == (separation["nonlinearity"], separation["decorrelation"])
 
 
-@pytest.mark.parametrize("option", DICTIONARY_OPTIONS)
-def test_every_option_of_dictionaries(option):
+def test_every_method_has_an_estimator():
+    methods = _core.option_list()[1]
+    assert methods["name"] == "method" and {*methods["words"], "fastica"} == set(ELSEWHERE)
+    assert all(hasattr(gsc, estimator.removeprefix("gsc.")) for estimator, _ in ELSEWHERE.values())
+
+
+OTHERS = {
+    gsc.DictionaryCoding: (DICTIONARY_OPTIONS, dictionary_texts_of),
+    gsc.BetaProcessCoding: (BETA_PROCESS_OPTIONS, beta_process_texts_of),
+}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "option"), [(estimator, option) for estimator, (options, _) in OTHERS.items() for option in options]
+)
+def test_every_option_of_the_others(estimator, option):
     """It is a parameter with the library's default, and a value that is not the default comes out of the library."""
-    described, parameter = DICTIONARY_OPTIONS[option], parameter_name(option)
-    default = defaults(gsc.DictionaryCoding)[parameter]
-    assert f"\n    {parameter} : " in gsc.DictionaryCoding.__doc__
+    options, texts_of_values = OTHERS[estimator]
+    described, parameter = options[option], parameter_name(option)
+    default = defaults(estimator)[parameter]
+    assert f"\n    {parameter} : " in estimator.__doc__
     if parameter not in ("n_components", "random_state", "method"):  # which the library has for another model
         text = LEFT_OUT[option] if default is None else text_of(parameter, default)
         assert value_of(option, text) == value_of(option, described["usual"])
@@ -66,9 +89,9 @@ def test_every_option_of_dictionaries(option):
         "integer": lambda: 3,
         "real": lambda: 0.1,
     }[described["kind"]]()
-    methods = [method for method in described["methods"] if method in DICTIONARY_OPTIONS["method"]["words"]]
-    values = {"method": methods[0] if methods else "ksvd", parameter: other}
-    texts = _core.check_options(dictionary_texts_of(values, other if option == "latents" else 20))
+    methods = [method for method in described["methods"] if method in options["method"]["words"]]
+    values = {"method": methods[0] if methods else options["method"]["words"][0], parameter: other}
+    texts = _core.check_options(texts_of_values(values, other if option == "latents" else 20))
     assert value_of(option, texts[option]) == other
 
 
@@ -97,10 +120,13 @@ def test_every_option_arrives(option):
 
 
 def test_names_are_the_librarys():
-    assert set(LEFT_OUT) <= set(OPTIONS) | set(DICTIONARY_OPTIONS) and set(RENAMED.values()) <= set(OPTIONS)
+    assert set(LEFT_OUT) <= set(OPTIONS) | set(DICTIONARY_OPTIONS) and set(RENAMED.values()) <= set(OPTIONS) | set(
+        BETA_PROCESS_OPTIONS
+    )
 
 
 def test_an_option_that_is_none():
     with pytest.raises(gsc.UsageError, match="no option 'colour'; the options are latents, method"):
         _core.check_options({"colour": "red"})
     assert gsc.denoise_options()["quality"] == ["fast", "standard", "best"]
+    assert {"alpha", "coding", "decay"} <= set(gsc.denoise_options()) and "lambda" not in gsc.denoise_options()

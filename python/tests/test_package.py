@@ -12,7 +12,7 @@ import pytest
 import gsc
 
 
-@pytest.mark.parametrize("name", ["gsc._coding", "gsc._separation", "gsc._pictures"])
+@pytest.mark.parametrize("name", ["gsc._beta_process", "gsc._coding", "gsc._dictionary", "gsc._fastica", "gsc._pictures", "gsc._separation"])
 def test_examples_of_docstrings(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module, globs={})

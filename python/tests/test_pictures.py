@@ -36,6 +36,31 @@ def test_a_dictionary_has_no_deviations(pictures):
         gsc.denoise(noisy, method="ksvd", sigma=0)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"coding": "bounded"}, {"coding": "omp", "decay": 1.0}, {"alpha": 50.0}, {"method": "feature-sign", "alpha": 40.0}],
+)
+def test_options_of_dictionaries_arrive(pictures, options):
+    truth, noisy = pictures
+    method = {"method": "online", "sigma": 20, "n_jobs": 1}
+    clean = gsc.denoise(noisy, **{**method, **options})
+    assert gsc.psnr(truth, clean, data_range=255) > gsc.psnr(truth, noisy, data_range=255) + 4
+    as_it_is = gsc.denoise(noisy, **{**method, "method": options.get("method", "online")})
+    assert np.array_equal(clean, as_it_is) == (options == {"coding": "bounded"})  # which is what denoising chooses
+
+
+@pytest.mark.parametrize("method", ["beta-process", "beta-variational"])
+def test_the_beta_process_learns_the_noise(pictures, method):
+    truth, noisy = pictures
+    found = gsc.denoise(noisy, method=method, quality="fast", iterations=20, latents=64, return_all=True)
+    assert gsc.psnr(truth, found.image, data_range=255) > gsc.psnr(truth, noisy, data_range=255) + 5
+    assert (found.std > 0).all() and (np.abs(found.image - truth) < 2 * found.std).mean() > 0.7
+    assert found.components.shape == (64, 8, 8)
+    if method == "beta-process":
+        again = gsc.denoise(noisy, method=method, quality="fast", iterations=20, latents=64)
+        np.testing.assert_array_equal(found.image, again)
+
+
 def test_units_and_types_stay(pictures):
     _, noisy = pictures
     single = gsc.denoise((noisy - 1000).astype(np.float32), quality="fast")

@@ -6,6 +6,7 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
+import gsc  # noqa: E402
 from gsc import plot  # noqa: E402
 
 
@@ -31,6 +32,17 @@ def test_curves(coding):
     np.testing.assert_allclose(lines[0].get_ydata()[-1], coding.lower_bound_)
     bars = plot.ActivationDisplay.from_estimator(coding).axes_.patches
     assert bars[0].get_height() == coding.activation_probability_.max() and len(bars) == 10
+
+
+def test_curves_of_other_methods(X):
+    draws = gsc.BetaProcessCoding(8, max_iter=4, random_state=1).fit(X)
+    axes = plot.LowerBoundDisplay.from_estimator(draws).axes_
+    np.testing.assert_allclose(axes[0].lines[0].get_ydata()[-1], draws.objective_)
+    assert axes[0].get_ylabel() == "log joint a data point"
+    dictionary = gsc.DictionaryCoding(8, method="feature-sign", max_iter=2).fit(X)
+    axes = plot.LowerBoundDisplay.from_estimator(dictionary).axes_
+    np.testing.assert_allclose(axes[0].lines[0].get_ydata()[-1], dictionary.objective_)
+    assert axes[0].get_ylabel() == "lasso objective"
 
 
 def test_before_and_after():
