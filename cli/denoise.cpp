@@ -90,8 +90,10 @@ class PictureJob {
     run_.noisy = std::move(input.noisy);
     run_.clean = std::move(input.clean);
     check_formats(settings_, run_.noisy);
+    const auto start = Clock::now();
     plan_ = naming_file(asked.picture,
                         [&] { return plan_denoising(run_.noisy, options_, noise_level(run_.noisy, options_)); });
+    seconds_measuring_ = std::chrono::duration<double>(Clock::now() - start).count();
     if (!asked.keep_noisy.empty() && team().root()) write_noisy(asked, run_.noisy);
   }
 
@@ -113,7 +115,7 @@ class PictureJob {
       write_best();
       throw Interrupted(fmt::format("{}; {} is the picture as far as it was", error.what(), settings_.output));
     }
-    run_.seconds = seconds();
+    run_.seconds = seconds_measuring_ + seconds();
   }
 
   void write() {
@@ -167,6 +169,7 @@ class PictureJob {
   std::string place_;
   ProgressLine& progress_;
   DenoisePlan plan_;
+  double seconds_measuring_ = 0;
   std::optional<Picture> best_;
   DenoisingRun run_;
 };

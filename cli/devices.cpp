@@ -3,12 +3,20 @@
 #include <fmt/format.h>
 #include <gsc/cuda.h>
 #include <gsc/inference.h>
+#include <unistd.h>
+
+#include "streams.h"
 
 namespace gsc::cli {
 
 void add_devices() {
 #ifdef GSC_HAS_CUDA
-  add_cuda_engines();
+  add_cuda_engines([](const std::string& text) {
+    static bool said = false;
+    // On a terminal in place of the live line of progress.
+    if (!said) talk(fmt::format("{}gsc: {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", text));
+    said = true;
+  });
 #endif
 }
 

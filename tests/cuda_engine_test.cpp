@@ -191,6 +191,50 @@ TEST_F(OnADevice, WhatSingleCannotTellApartIsDoneInDouble) {
   EXPECT_NEAR(points.log_likelihood[17] / infer(model, data, truncated(5, 3)).log_likelihood[17], 1, 1e-9);
 }
 
+/// Only those that single left undone are done once more, wherever they lie and wherever the request begins; many of
+/// them bring all data there in double.
+TEST_F(OnADevice, WhatIsDoneInDoubleIsOnlyWhatMustBe) {
+  const Model model = random_model({.dimensions = 6, .latents = 10, .noise_std = 0.01}, 3);
+  Matrix values = random_data(model, 9000, 4);
+  for (const Index row : {3, 4, 17, 4500, 8990}) values.row(row) *= 50;
+  const MatrixData data(values);
+  const InferenceOptions options = truncated(2, 2);
+  const auto expect_near = [&](const Data& all, Index first, Index count) {
+    const Posterior expected = infer(model, all, options, {.variance = true}, first, count);
+    const Posterior got = infer(model, all, on_device(in_single(options)), {.variance = true}, first, count);
+    EXPECT_LT((got.log_likelihood.array() / expected.log_likelihood.array() - 1).abs().maxCoeff(), 1e-3);
+    EXPECT_LT((got.probability - expected.probability).rowwise().norm().maxCoeff(), 0.1);
+  };
+  expect_near(data, 0, 9000);
+  expect_near(data, 4, 8990);
+  const std::unique_ptr<Engine> engine = make_engine(data, on_device(in_single(options)));
+  const Statistics few = engine->e_step(model, {});
+  EXPECT_NEAR(few.free_energy / e_step(model, data, options).free_energy, 1, 1e-4);
+  const Model certain = random_model({.dimensions = 6, .latents = 10, .noise_std = 1e-4}, 3);  // then nearly all
+  const Statistics many = engine->e_step(certain, {}), expected = e_step(certain, data, options);
+  EXPECT_NEAR(many.free_energy / expected.free_energy, 1, 1e-4);
+  EXPECT_LT(relative_difference(engine->e_step(model, {}), few), 1e-6);
+}
+
+/// Beyond 1024 latents scores are in shared memory, with 12 candidates in memory of the GPU, as there are too many.
+TEST_F(OnADevice, ManyLatents) {
+  const Model model = random_model({.dimensions = 5, .latents = 1056, .pi_high = 0.01}, 3);
+  const MatrixData data(random_data(model, 24, 4));
+  for (const Index candidates : {6, 12}) {
+    const InferenceOptions options = truncated(candidates, 2);
+    EXPECT_LT(relative_difference(e_step(model, data, on_device(options)), e_step(model, data, options)), 1e-9);
+  }
+  FitOptions options;
+  options.latents = 1056;
+  options.iterations = 1;
+  options.inference = truncated(4, 2);
+  options.init = Init::random;
+  const FitResult expected = fit(data, options, nullptr, model);
+  options.inference = on_device(options.inference);
+  const FitResult got = fit(data, options, nullptr, model);
+  EXPECT_NEAR(got.state.history.back().free_energy / expected.state.history.back().free_energy, 1, 1e-6);
+}
+
 TEST_F(OnADevice, PosteriorsOnTheCandidatesAlone) {
   const Model model = random_model({.dimensions = 6, .latents = 30, .noise = NoiseType::full, .pi_high = 0.3}, 3);
   const MatrixData data(random_data(model, 90, 4));
@@ -303,8 +347,9 @@ TEST(DeviceQueue, MultipliesAndSolves) {
 
 TEST(DeviceQueue, SaysWhatMemoryItLacks) {
   cuda::Queue queue(0);
-  expect_error<Error>([&] { cuda::Array<double>(queue, std::size_t{1} << 40U); },
-                      {"the GPU is out of memory: 8388608 MB more are needed", "are free", "set device to cpu"});
+  expect_error<cuda::DeviceError>(
+      [&] { cuda::Array<double>(queue, std::size_t{1} << 40U); },
+      {"the GPU is out of memory: 8388608 MB more are needed", "are free", "set device to cpu"});
 }
 
 /// No test program adds the GPUs of the machine by their names.
@@ -328,9 +373,11 @@ TEST(Devices, AreNamedWhereTheyAreMissing) {
 TEST_F(OnADevice, AutoFallsBackToTheCpu) {
   const Model model = random_model({.dimensions = 3, .latents = 12}, 3);
   const MatrixData much(random_data(model, 25000, 4)), little(random_data(model, 100, 4));
-  const InferenceOptions options = exact();  // 4096 states each
+  InferenceOptions options = exact();  // 4096 states each
+  options.threads = 1;
   const auto device_of = [&](const Data& data, const cuda::AutoEngine::MakeGpu& make_gpu) {
     cuda::AutoEngine engine(data, options, make_gpu);
+    engine.expect(20);
     EXPECT_FALSE(engine.on_device());
     const bool resident = engine.resident(model, {}) != nullptr;
     EXPECT_EQ(resident, engine.on_device());
@@ -345,7 +392,7 @@ TEST_F(OnADevice, AutoFallsBackToTheCpu) {
   };
   const auto none = [](const InferenceOptions&) { return std::unique_ptr<Engine>(); };
   const auto fails = [](const InferenceOptions&) -> std::unique_ptr<Engine> {
-    throw Error("the GPU is out of memory");
+    throw cuda::DeviceError("the GPU is out of memory");
   };
   EXPECT_TRUE(device_of(much, works(much)));
   EXPECT_EQ(asked, 1);

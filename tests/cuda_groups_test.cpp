@@ -179,7 +179,7 @@ TEST(DeviceGroups, TooLargeForIt) {
 class BrokenDevice final : public PatchDevice {
  public:
   bool has(std::span<const GroupShape>) const override { return true; }
-  void filter_groups(const PlanesView&, const PlanesView&, std::span<const GroupShape>, float*, float*,
+  void filter_groups(const PlanesView&, const PlanesView&, float, std::span<const GroupShape>, float*, float*,
                      const std::function<bool(double)>&) override {
     throw Error("no memory");
   }
@@ -203,10 +203,11 @@ TEST(DeviceGroups, WholeDenoising) {
    public:
     Counting(int& searches, int& rounds) : searches_(searches), rounds_(rounds) {}
     bool has(std::span<const GroupShape> sizes) const override { return device_.has(sizes); }
-    void filter_groups(const PlanesView& noisy, const PlanesView& pilot, std::span<const GroupShape> sizes, float* mean,
-                       float* variance, const std::function<bool(double)>& go_on) override {
+    void filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
+                       std::span<const GroupShape> sizes, float* mean, float* variance,
+                       const std::function<bool(double)>& go_on) override {
       ++rounds_;
-      device_.filter_groups(noisy, pilot, sizes, mean, variance, go_on);
+      device_.filter_groups(noisy, pilot, largest, sizes, mean, variance, go_on);
     }
     std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) override {
       ++searches_;

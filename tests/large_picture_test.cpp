@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include "data/sums.h"
+#include "expect_error.h"
 #include "tasks/cosine_blocks.h"
 #include "tasks/deviation.h"
 #include "tasks/group_rounds.h"
@@ -70,6 +73,9 @@ TEST(LargePicture, ThreadsDoNotChangePlanes) {
       for (Index y = 0; y < kHeight; ++y)
         for (Index x = 0; x < one.stride(); ++x) ASSERT_EQ(one.row(p, y)[x], several.row(p, y)[x]);
   }
+  Picture dark = picture;
+  dark.channels[1](200, 300) = -1000;
+  for (const int threads : {1, kThreads}) EXPECT_EQ(Planes(dark, Colours::kept).largest(threads), 1000);
   std::vector<Matrix> one = picture.channels, several = one;
   to_channels(one, 1);
   to_channels(several, kThreads);
@@ -123,6 +129,36 @@ TEST(LargePicture, ThreadsDoNotChangeTheNoiseLevel) {
   EXPECT_EQ(one.fine, several.fine);
   EXPECT_EQ(one.rings, several.rings);
   EXPECT_EQ(measure_noise(picture, 1).std, measure_noise(picture, kThreads).std);
+  Picture clipped = some_picture(9, 40);  // a fortieth of it black
+  for (Matrix& channel : clipped.channels) channel = channel.cwiseMax(0.0);
+  const NoiseLevel level = measure_noise(clipped, 1);
+  EXPECT_EQ(level.std, measure_noise(clipped, kThreads).std);
+  EXPECT_NEAR(level.std, 20, 1);
+}
+
+/// Of blocks of a thousand patches, which are added up in their order.
+TEST(LargePicture, ThreadsDoNotChangeSummaries) {
+  const Picture picture = some_picture(13);
+  const PatchData data(picture, grid_positions(kHeight, kWidth, 6, 2), true);
+  DataSums one(first_row(data, false), false, false), several = one;
+  one.add_rows(data, 0, 1);
+  several.add_rows(data, 0, kThreads);
+  EXPECT_EQ(one.count, several.count);
+  EXPECT_EQ(one.magnitude, several.magnitude);
+  EXPECT_EQ(one.sum, several.sum);
+  EXPECT_EQ(one.squares, several.squares);
+  EXPECT_EQ(several.summary(data).covariance, summarize(data).covariance);
+}
+
+TEST(LargePicture, TheFirstPixelThatIsTooLargeIsNamedWhateverTheThreads) {
+  Picture picture = some_picture(14);
+  picture.channels[1](3, 4) = picture.channels[0](200, 7) = picture.channels[0](100, 9) = 1e30;
+  picture.channels[0](100, 8) = std::numeric_limits<double>::quiet_NaN();
+  for (const int threads : {1, kThreads}) {
+    DenoiseOptions options;
+    options.threads = threads;
+    expect_error<Error>([&] { denoise(picture, options); }, {"row 100, column 8", "nan"});
+  }
 }
 
 /// Products are made in pieces where a row is long.

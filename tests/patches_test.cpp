@@ -152,6 +152,29 @@ TEST(PatchData, SeveralThreadsReadTheSame) {
   EXPECT_EQ(got, expected);
 }
 
+/// Bit by bit, wherever a block begins and ends.
+TEST(PatchData, MeansAloneAreThoseOfReading) {
+  Random random(3);
+  const Picture wide = random_picture(9, 90, 3, random), small = random_picture(12, 11, 2, random);
+  const auto expect_same = [](const PatchData& data) {
+    Matrix block(data.rows(), data.cols()), expected;
+    data.read(0, block, expected);
+    for (const Index step : {Index{5}, Index{64}, data.rows()})
+      for (Index first = 0; first < data.rows(); first += step) {
+        Matrix means(std::min(step, data.rows() - first), data.channels());
+        means.setConstant(-1);
+        data.read_means(first, means.rows(), means.data());
+        EXPECT_EQ(means, expected.middleRows(first, means.rows())) << first;
+      }
+  };
+  for (const bool remove_mean : {true, false}) {
+    expect_same({wide, grid_positions(9, 90, 4, 1), remove_mean});
+    expect_same({small, grid_positions(12, 11, 4, 1), remove_mean});
+    expect_same({small, grid_positions(12, 11, 4, 3), remove_mean});
+    expect_same({small, random_positions(12, 11, 4, 20, random), remove_mean});
+  }
+}
+
 TEST(PatchAverager, GivesThePictureBackWhateverTheWeights) {
   Random random(2);
   std::uniform_real_distribution<double> exponent(-3, 3);
@@ -204,7 +227,7 @@ TEST(PatchAverager, OneByOneIsTheSameAsInBlocks) {
   PatchAverager blocks(data.positions(), 3, true), single(data.positions(), 3, true);
   blocks.add_block(0, patches, weights, variances);
   for (Index i = 0; i < data.rows(); ++i) single.add(i, patches.row(i).data(), weights(i), variances.row(i).data());
-  for (const int threads : {2, 5, 40}) {
+  for (const int threads : {2, 5, 40}) {  // more than there are columns, too
     PatchAverager several(data.positions(), 3, true);
     several.add_block(0, patches, weights, variances, threads);
     for (std::size_t k = 0; k < 3; ++k) {

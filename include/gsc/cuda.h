@@ -4,6 +4,7 @@
 #include <gsc/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct CudaDevice {
 /// The GPUs of this machine. Throws Error, saying what to do, if there is no driver.
 std::vector<CudaDevice> cuda_devices();
 
-/// From now on options.device may be `cuda`, `cuda:K`, and `auto` may mean one. Asks no GPU anything yet.
-void add_cuda_engines();
+/// From now on options.device may be `cuda`, `cuda:K`, and `auto` may mean one. Asks no GPU anything yet. `say` is
+/// told, in words, where a GPU has failed and `auto` goes on with the processor.
+void add_cuda_engines(std::function<void(const std::string& text)> say = {});
 
 #pragma GCC visibility pop
 }  // namespace gsc

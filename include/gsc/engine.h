@@ -31,6 +31,8 @@ struct Pass {
 class Engine {
  public:
   virtual ~Engine() = default;
+  /// Told before anything else how often the data is expected to be gone over, which is by what `auto` chooses.
+  virtual void expect(double passes) { (void)passes; }
   /// The sums over the data points. Of no data points: zeros in the shapes that the model and the options give.
   virtual Statistics e_step(const Model& model, const Pass& pass) = 0;
   /// The posterior of rows first .. first+count-1, which exist.

@@ -2,40 +2,91 @@
 
 #include <array>
 
-#include "inference/prepared_model.h"
-
 namespace gsc::cuda {
 
-Engine& AutoEngine::engine(const Model& model) {
-  if (engine_) return *engine_;
+void AutoEngine::to_cpu() {
+  engine_.reset();  // its memory first
+  InferenceOptions options = options_;
+  options.device = "cpu";
+  engine_ = make_engine(data_, options);
+}
+
+void AutoEngine::fall_back(const DeviceError& why) {
+  to_cpu();
+  if (say_) say_(std::string(why.what()) + "; device is '" + options_.device + "', so the processor goes on");
+}
+
+void AutoEngine::choose(const Model& model) {
+  if (engine_) return;
   if (worth_it(model)) try {
       engine_ = make_gpu_(options_);
       // One data point brings the data there and makes work space: a GPU whose memory others have shows that here.
       constexpr std::array<Index, 1> kFirst = {0};
       if (engine_) engine_->e_step(model, {.rows = kFirst});
-    } catch (const UsageError&) {
-      throw;  // the CPU would say the same
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const Error&) {
+    } catch (const DeviceError& error) {
+      fall_back(error);
+    } catch (...) {
       engine_.reset();
+      throw;
     }
-  if (!engine_) {
-    InferenceOptions options = options_;
-    options.device = "cpu";
-    engine_ = make_engine(data_, options);
-  }
-  return *engine_;
+  if (!engine_) to_cpu();
 }
 
-/// Waking a GPU takes a quarter of a second (docs/gpu.md), in which two cores do so many states.
+/// On the GPU if that was chosen; where it fails, from the beginning on the CPU.
+template <class Call>
+auto AutoEngine::with(const Model& model, const Call& call) {
+  choose(model);
+  if (engine_->on_device()) try {
+      return call(*engine_);
+    } catch (const DeviceError& error) {
+      if (learning_)
+        learning_->go_on_here(error);
+      else
+        fall_back(error);
+    }
+  return call(*engine_);
+}
+
+Statistics AutoEngine::e_step(const Model& model, const Pass& pass) {
+  return with(model, [&](Engine& engine) { return engine.e_step(model, pass); });
+}
+
+Posterior AutoEngine::infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                            const StopRequest& stop) {
+  return with(model, [&](Engine& engine) { return engine.infer(model, request, first, count, stop); });
+}
+
+SparsePosterior AutoEngine::infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
+                                         const StopRequest& stop) {
+  return with(model, [&](Engine& engine) { return engine.infer_sparse(model, first, count, own, stop); });
+}
+
+ResidentEm* AutoEngine::resident(const Model& model, const MStepOptions& options) {
+  return with(model, [&](Engine& engine) -> ResidentEm* {
+    ResidentEm* there = engine.resident(model, options);
+    if (there == nullptr || !engine.on_device()) return there;
+    learning_.emplace(*there, options, [this](const DeviceError& why) -> Engine& {
+      fall_back(why);
+      return *engine_;
+    });
+    return &*learning_;
+  });
+}
+
 bool AutoEngine::worth_it(const Model& model) const {
-  constexpr double kStates = 1e8;
   if (!DeviceEngine::has(model, options_)) return false;
   const InferenceOptions all = options_.resolved(model.latents());
-  const Index candidates = options_.method == Method::exact ? model.latents() : all.candidates;
-  const Index max_active = options_.method == Method::exact ? model.latents() : all.max_active;
-  return static_cast<double>(data_.rows()) * state_count(candidates, max_active) >= kStates;
+  Work work;
+  work.points = static_cast<double>(data_.rows());
+  work.dimensions = static_cast<double>(data_.cols());
+  work.latents = static_cast<double>(model.latents());
+  work.states = options_.method == Method::exact ? state_count(model.latents(), model.latents())
+                                                 : state_count(all.candidates, all.max_active);
+  work.passes = passes_;
+  work.threads = thread_count(options_.threads);
+  work.conditional = options_.method == Method::truncated && options_.selection == Selection::conditional;
+  work.single = options_.precision == Precision::single_precision;
+  return worth_(work);
 }
 
 }  // namespace gsc::cuda

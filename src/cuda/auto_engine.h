@@ -1,10 +1,13 @@
 #pragma once
-// A GPU where one is found, has what the model needs and room for the data, and the work is worth waking it; else the
-// CPU. Decides when it sees the first model.
+// A GPU where one is found, has what the model needs and room for the data, and the work is worth waking it
+// (worth_waking.h); else the CPU, with which it goes on where the GPU fails. Decides when it sees the first model.
 
 #include <functional>
+#include <string>
 
+#include "cuda/auto_learning.h"
 #include "cuda/device_engine.h"
+#include "cuda/worth_waking.h"
 
 namespace gsc::cuda {
 
@@ -12,32 +15,43 @@ class AutoEngine final : public Engine {
  public:
   /// `make_gpu` returns null where there is no GPU that can be used.
   using MakeGpu = std::function<std::unique_ptr<Engine>(const InferenceOptions& options)>;
-  AutoEngine(const Data& data, const InferenceOptions& options, MakeGpu make_gpu)
-      : data_(data), options_(options), make_gpu_(std::move(make_gpu)) {}
+  /// Is told, in words, that the GPU has failed.
+  using Say = std::function<void(const std::string& text)>;
+  using Worth = std::function<bool(const Work& work)>;
+  AutoEngine(const Data& data, const InferenceOptions& options, MakeGpu make_gpu, Say say = {},
+             Worth worth = worth_waking)
+      : data_(data),
+        options_(options),
+        make_gpu_(std::move(make_gpu)),
+        say_(std::move(say)),
+        worth_(std::move(worth)) {}
 
-  Statistics e_step(const Model& model, const Pass& pass) override { return engine(model).e_step(model, pass); }
+  void expect(double passes) override { passes_ = passes; }
+  Statistics e_step(const Model& model, const Pass& pass) override;
   Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
-                  const StopRequest& stop) override {
-    return engine(model).infer(model, request, first, count, stop);
-  }
+                  const StopRequest& stop) override;
   bool has_sparse() const override { return options_.method == Method::truncated; }
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
-                               const StopRequest& stop) override {
-    return engine(model).infer_sparse(model, first, count, own, stop);
-  }
-  ResidentEm* resident(const Model& model, const MStepOptions& options) override {
-    return engine(model).resident(model, options);
-  }
+                               const StopRequest& stop) override;
+  ResidentEm* resident(const Model& model, const MStepOptions& options) override;
   bool on_device() const override { return engine_ && engine_->on_device(); }
 
  private:
-  Engine& engine(const Model& model);
+  template <class Call>
+  auto with(const Model& model, const Call& call);
+  void choose(const Model& model);
   bool worth_it(const Model& model) const;
+  void to_cpu();
+  void fall_back(const DeviceError& why);
 
   const Data& data_;
   const InferenceOptions options_;
   MakeGpu make_gpu_;
+  Say say_;
+  Worth worth_;
+  double passes_ = 1;
   std::unique_ptr<Engine> engine_;
+  std::optional<AutoLearning> learning_;
 };
 
 }  // namespace gsc::cuda

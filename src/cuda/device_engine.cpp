@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "cuda/device_error.h"
 #include "cuda/host_model.h"
 #include "cuda/tree_kernel.h"
 #include "inference/block_inference.h"
@@ -18,6 +19,7 @@ DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, in
       options_(options),
       host_(data, options),
       queue_(device),
+      limits_(limits),
       pass_(queue_, data, options_, limits),
       sums_(queue_),
       no_rescues_(queue_, kRescueCounts) {
@@ -26,8 +28,9 @@ DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, in
 }
 
 void DeviceEngine::check_options(const InferenceOptions& options) {
-  if (options.method == Method::factored)
-    throw UsageError("device is '" + options.device + "', but the factored method computes on the cpu");
+  if (options.method != Method::truncated && options.method != Method::exact)
+    throw UsageError("device is '" + options.device + "', but the " + std::string(to_string(options.method)) +
+                     " method computes on the cpu");
   if (options.method == Method::truncated && options.candidates > kMaxCandidates)
     throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device +
                      "' goes up to " + std::to_string(kMaxCandidates) + "; lower it, or set device to cpu");
@@ -42,13 +45,25 @@ constexpr Index kMostLatents = 8192;
 
 bool DeviceEngine::has(const Model& model, const InferenceOptions& options) {
   const Index together = options.method == Method::exact ? model.latents() : options.candidates;
-  return options.method != Method::factored && options.missing == Missing::error &&
-         model.slab.type() == SlabType::diagonal && together <= kMaxCandidates && model.latents() <= kMostLatents;
+  const bool states = options.method == Method::truncated || options.method == Method::exact;
+  return states && options.missing == Missing::error && model.slab.type() == SlabType::diagonal &&
+         together <= kMaxCandidates && model.latents() <= kMostLatents;
 }
 
-void DeviceEngine::check(const Model& model) const {
+/// Kernels keep rows of H sums in shared memory, of which GPUs have different amounts.
+void DeviceEngine::check_room(const Model& model, bool own_priors) const {
+  const std::size_t block = limits_.block_bytes > 0 ? limits_.block_bytes : queue_.scratch_limit(1);
+  const long most = most_latents(block, own_priors);
+  if (model.latents() <= most) return;
+  throw DeviceError("device is '" + options_.device + "', but there are " + std::to_string(model.latents()) +
+                    " latents, and the shared memory of this GPU, " + std::to_string(block >> 10U) +
+                    " KB a block, has room for " + std::to_string(most) +
+                    (own_priors ? " under priors of their own" : "") + "; lower latents, or set device to cpu");
+}
+
+void DeviceEngine::check(const Model& model, bool own_priors) const {
   require_fit(model, data_, options_);
-  if (has(model, options_)) return;
+  if (has(model, options_)) return check_room(model, own_priors);
   const std::string here = "device is '" + options_.device + "', but ";
   if (model.slab.type() == SlabType::full)
     throw UsageError(here + "slab is full, which is computed on the cpu; set slab to diagonal, or device to cpu");
@@ -124,6 +139,13 @@ Posterior DeviceEngine::infer(const Model& model, const PosteriorRequest& reques
   output.log_sums = result.log_likelihood.data();
   output.squares = squares.data();
   if (request.candidates) output.candidates = candidates.data();
+  output.each_row = [&](long rows, const std::function<void(long)>& body) {
+    constexpr double kWork = 0.5;  // nanoseconds a number
+    const BlockPlan plan(0, rows, H, kWork * static_cast<double>(H), thread_count(options_.threads));
+    parallel_blocks(plan, {}, [&](int, Index begin, Index here) {
+      for (Index n = begin; n < begin + here; ++n) body(n);
+    });
+  };
   pass_.points(there, model.noise, model.intercept, first, count, output, stop);
 
   const std::vector<double> scales = there.scale_on_host();
@@ -175,7 +197,7 @@ OwnLists lists_of(const Model& model, const OwnPriors& own, Index first, Index c
 SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                            const StopRequest& stop) {
   const NumericScope scope;
-  check(model);
+  check(model, own != nullptr);
   if (options_.method != Method::truncated) return Engine::infer_sparse(model, first, count, own, stop);
   const DeviceModel& there = on_device(model);
   const Index K = pass_.truncation(model.latents()).candidates;

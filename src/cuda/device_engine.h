@@ -39,13 +39,15 @@ class DeviceEngine final : public Engine {
   double pass_seconds(const Model& model);
 
  private:
-  void check(const Model& model) const;
+  void check(const Model& model, bool own_priors = false) const;
+  void check_room(const Model& model, bool own_priors) const;
   const DeviceModel& on_device(const Model& model);
 
   const Data& data_;
   const InferenceOptions options_;
   CpuEngine host_;
   Queue queue_;
+  const Limits limits_;
   DevicePass pass_;
   Kept<DeviceModel> model_;
   DeviceSums sums_;

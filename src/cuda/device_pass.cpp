@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <limits>
 
 #include "data/finite.h"
 #include "data/row_list.h"
@@ -72,10 +73,17 @@ void DevicePass::bring(Expectation<Real>& to, const Data& rows, Index first, Ind
   to.bring(at, count);
 }
 
-/// The device's part in this precision, with the data if that fits, and the model.
+/// The device's part in this precision, with the data if that fits, and the model. Of data points that float leaves
+/// undone, only these are brought, unless they are many.
 template <class Real>
-Expectation<Real>& DevicePass::ready(const DeviceModel& model) {
+Expectation<Real>& DevicePass::ready(const DeviceModel& model, Index points) {
   Part<Real>& part = this->part<Real>();
+  const bool for_few =
+      sizeof(Real) == sizeof(double) && options_.precision == Precision::single_precision && points < data_.rows() / 8;
+  if (part.for_few && !for_few) {
+    part.expectation.reset();
+    part.loaded = false;
+  }
   const Index N = data_.rows(), D = data_.cols();
   const Truncation truncation = this->truncation(model.latents());
   if (!part.expectation) {
@@ -84,12 +92,17 @@ Expectation<Real>& DevicePass::ready(const DeviceModel& model) {
     const std::size_t other = none.bytes(model.latents(), truncation.candidates), free = queue_.memory().free;
     const std::size_t most =
         limits_.resident_bytes > 0 ? limits_.resident_bytes : free / 10 * 9 - std::min(free / 10 * 9, other);
-    part.resident = bytes <= most;
+    part.for_few = for_few;
+    part.version = 0;
+    part.resident = bytes <= most && !for_few;
     part.expectation.emplace(queue_, static_cast<int>(D), part.resident ? N : 0, limits_.block_rows);
   }
   Expectation<Real>& expectation = *part.expectation;
-  if (part.version != model.version()) expectation.set_model(model, truncation);
-  part.version = model.version();
+  if (part.version != model.version()) {
+    part.version = 0;  // should it throw
+    expectation.set_model(model, truncation);
+    part.version = model.version();
+  }
   if (part.resident && !part.loaded) {
     const Index step = expectation.block_rows(model.latents());
     for (Index first = 0; first < N; first += step)
@@ -102,9 +115,9 @@ Expectation<Real>& DevicePass::ready(const DeviceModel& model) {
 /// A pass over the data whose sums are on the device then.
 template <class Real>
 Expectation<Real>& DevicePass::pass(const DeviceModel& model, const Pass& pass) {
-  Expectation<Real>& expectation = ready<Real>(model);
   const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
   const Data& data = pass.rows ? static_cast<const Data&>(listed) : data_;
+  Expectation<Real>& expectation = ready<Real>(model, data.rows());
   const Index count = data.rows(), step = expectation.block_rows(model.latents());
   expectation.begin({model.full_noise(), options_.mean_products}, count, part<Real>().resident && !pass.rows);
   for (Index first = 0; first < count; first += step) {
@@ -129,14 +142,23 @@ RowNumbers DevicePass::sum(const DeviceModel& model, const Pass& pass, const dou
     sums.take(totals, model, origin(), count, rescues);
     return sums.numbers();
   };
-  if (options_.precision == Precision::double_precision) return take(this->pass<double>(model, pass).totals());
+  // Log sums that are no number count as on the CPU, which says so where it learns.
+  const auto last = [](RowNumbers numbers, double undone) {
+    if (undone > 0) numbers.free_energy = std::numeric_limits<double>::quiet_NaN();
+    return numbers;
+  };
+  if (options_.precision == Precision::double_precision) {
+    const RowNumbers numbers = take(this->pass<double>(model, pass).totals());
+    return last(numbers, numbers.undone);
+  }
   Expectation<float>& single = this->pass<float>(model, pass);
   RowNumbers numbers = take(single.totals());
   if (numbers.undone == 0) return numbers;
   std::vector<Index> rows;
   for (const long n : single.undone()) rows.push_back(pass.rows ? (*pass.rows)[static_cast<std::size_t>(n)] : n);
   single.add_posteriors(this->pass<double>(model, {.rows = rows, .stop = pass.stop}).totals());
-  return take(single.totals());
+  const RowNumbers both = take(single.totals());
+  return last(both, both.undone - numbers.undone);  // those of float are still counted
 }
 
 void DevicePass::run(const DeviceModel& model) {
@@ -146,11 +168,27 @@ void DevicePass::run(const DeviceModel& model) {
     pass<float>(model, {});
 }
 
-/// False if some data points need more than this precision.
+/// The data points that this precision has left undone. Those nearer to each other than a block are one run, as what is
+/// done once more between them costs less than a run.
+std::vector<DevicePass::Run> DevicePass::undone_runs(const double* log_sums, Index count) {
+  constexpr Index kNear = 4096;
+  std::vector<Run> runs;
+  for (Index n = 0; n < count; ++n) {
+    if (log_sums[n] != std::numeric_limits<double>::infinity()) continue;
+    if (runs.empty() || n >= runs.back().end + kNear) runs.push_back({n, n});
+    runs.back().end = n + 1;
+  }
+  return runs;
+}
+
+/// The posteriors of these runs.
 template <class Real>
-bool DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-                      BlockOutput& output, const StopRequest& stop, const SparsePosterior* before) {
-  Expectation<Real>& expectation = ready<Real>(model);
+void DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
+                      const std::vector<Run>& runs, BlockOutput& output, const StopRequest& stop,
+                      const SparsePosterior* before) {
+  Index points = 0;
+  for (const Run& run : runs) points += run.end - run.begin;
+  Expectation<Real>& expectation = ready<Real>(model, points);
   if (output.own != nullptr)
     expectation.set_before(before->rows(), static_cast<int>(before->candidates.cols()), before->candidates.data(),
                            before->probability.data(), before->mean.data(), before->second_moment.data());
@@ -168,25 +206,33 @@ bool DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector
     expectation.set_weights({}, list(delta), list(weight));
   }
   expectation.begin_points(count);
-  for (Index row = 0; row < count; row += step) {
-    if (stop && stop()) throw Interrupted("interrupted");
-    const Index here = std::min(step, count - row);
-    if (part<Real>().resident) {
-      expectation.add_resident(first + row, here, &output);
-    } else {
-      bring(expectation, data_, first + row, here, 0, {});
-      expectation.add_brought(here, &output);
+  for (const Run& run : runs) {
+    expectation.go_to(run.begin);
+    for (Index row = run.begin; row < run.end; row += step) {
+      if (stop && stop()) throw Interrupted("interrupted");
+      const Index here = std::min(step, run.end - row);
+      if (part<Real>().resident) {
+        expectation.add_resident(first + row, here, &output);
+      } else {
+        bring(expectation, data_, first + row, here, 0, {});
+        expectation.add_brought(here, &output);
+      }
     }
   }
-  return std::none_of(output.log_sums, output.log_sums + count,
-                      [](double log_sum) { return log_sum == std::numeric_limits<double>::infinity(); });
 }
 
 void DevicePass::points(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
                         BlockOutput& output, const StopRequest& stop, const SparsePosterior* before) {
-  if (options_.precision == Precision::double_precision ||
-      !give<float>(model, noise, intercept, first, count, output, stop, before))
-    give<double>(model, noise, intercept, first, count, output, stop, before);
+  std::vector<Run> runs = {{0, count}};
+  if (options_.precision == Precision::single_precision) {
+    give<float>(model, noise, intercept, first, count, runs, output, stop, before);
+    runs = undone_runs(output.log_sums, count);
+  }
+  if (runs.empty()) return;
+  give<double>(model, noise, intercept, first, count, runs, output, stop, before);
+  // What double cannot tell either is no number, as on the CPU.
+  std::replace(output.log_sums, output.log_sums + count, std::numeric_limits<double>::infinity(),
+               std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace gsc::cuda

@@ -6,15 +6,17 @@
 #include <gsc/engine.h>
 
 #include <optional>
+#include <vector>
 
 #include "cuda/expectation.h"
 
 namespace gsc::cuda {
 
-/// For tests: to see data larger than the device, in blocks of a few rows.
+/// For tests: to see data larger than the device, in blocks of a few rows, or a smaller device.
 struct Limits {
   std::size_t resident_bytes = 0;  ///< most that the data may take; 0: what is free
   long block_rows = 0;             ///< 0: as many as fit the cache
+  std::size_t block_bytes = 0;     ///< shared memory of a block; 0: what the GPU has
 };
 
 class DevicePass {
@@ -40,19 +42,26 @@ class DevicePass {
   struct Part {
     std::optional<Expectation<Real>> expectation;
     bool resident = false, loaded = false;
-    long version = 0;  // of the model it has
+    bool for_few = false;  // not resident, as few data points are wanted
+    long version = 0;      // of the model it has
   };
   template <class Real>
   Part<Real>& part();
+  /// `points` of them are wanted.
   template <class Real>
-  Expectation<Real>& ready(const DeviceModel& model);
+  Expectation<Real>& ready(const DeviceModel& model, Index points);
   template <class Real>
   void bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at, const StopRequest& stop);
   template <class Real>
   Expectation<Real>& pass(const DeviceModel& model, const Pass& pass);
+  /// Points begin .. end-1 of those that are asked for.
+  struct Run {
+    Index begin, end;
+  };
+  static std::vector<Run> undone_runs(const double* log_sums, Index count);
   template <class Real>
-  bool give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
-            BlockOutput& output, const StopRequest& stop, const SparsePosterior* before);
+  void give(const DeviceModel& model, const Noise& noise, const Vector& intercept, Index first, Index count,
+            const std::vector<Run>& runs, BlockOutput& output, const StopRequest& stop, const SparsePosterior* before);
 
   Queue& queue_;
   const Data& data_;

@@ -21,16 +21,6 @@ GroupPass::Shape shape_of(const GroupShape& shape) {
           shape.equal};
 }
 
-float largest_value(const PlanesView& picture) {
-  float largest = 0;
-  for (const float* plane : picture.planes)
-    for (Index y = 0; y < picture.height; ++y) {
-      const Eigen::Map<const Eigen::ArrayXf> row(plane + y * picture.stride, picture.width);
-      largest = std::max(largest, row.abs().maxCoeff<Eigen::PropagateNumbers>());  // in vectors
-    }
-  return largest;
-}
-
 class DeviceSearch final : public PatchSearch {
  public:
   DeviceSearch(Queue& queue, const PlanesView& pilot, Index patch, Index reach, Index most, long references)
@@ -51,8 +41,9 @@ bool DevicePatches::has(std::span<const GroupShape> sizes) const {
                      [&](const GroupShape& size) { return GroupPass::has(queue_, shape_of(size)); });
 }
 
-void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, std::span<const GroupShape> sizes,
-                                  float* mean, float* variance, const std::function<bool(double)>& go_on) {
+void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
+                                  std::span<const GroupShape> sizes, float* mean, float* variance,
+                                  const std::function<bool(double)>& go_on) {
   Index around = 0;  // rows beyond a strip that its groups need
   for (const GroupShape& size : sizes) around = std::max(around, 2 * (size.reach + size.patch));
   const Index height = noisy.height, width = noisy.width, planes = static_cast<Index>(noisy.planes.size());
@@ -64,7 +55,6 @@ void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
     constexpr Index kMostPixels = Index{1} << 30U;  // places are whole numbers of 32 bits
     strip = std::max<Index>(std::min(rows, kMostPixels / noisy.stride) - 2 * around, 16);
   }
-  const float largest = std::max(largest_value(noisy), largest_value(pilot));
   std::vector<float> part_mean, part_variance;
   const Index strips = (height + strip - 1) / strip;
   const double steps = static_cast<double>(strips) * static_cast<double>(sizes.size());

@@ -224,7 +224,7 @@ void Expectation<Real>::outside(long count) {
 template <class Real>
 void Expectation<Real>::products(long count) {
   const long tiles = pieces(count, kProductTile);
-  queue_.launch("products", tiles * latents_, static_cast<std::size_t>(stride_) * sizeof(double),
+  queue_.launch("products", tiles * latents_, ProductKernel<Real>::scratch_bytes(stride_),
                 ProductKernel<Real>{latents_, stride_, candidates_, count, chosen_.data(), members_.data(),
                                     moments_.data(), products_.data(), partial_.data()});
   const long size = static_cast<long>(latents_) * stride_;

@@ -12,6 +12,7 @@
 // PreparedModel. A block is as many rows as keep eta within the cache of a large GPU.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -60,7 +61,13 @@ struct BlockOutput {
   SparseOutput* sparse = nullptr;
   bool candidates_alone = false;  ///< no other latent may be active by itself; there are no means then
   OwnLists* own = nullptr;        ///< then with candidates_alone
+  /// Calls body(n) for 0 <= n < count on the host's threads; null: on one.
+  std::function<void(long count, const std::function<void(long)>& body)> each_row = {};
 };
+
+/// Most latents for which kernels find room in so many bytes of shared memory that a block may have: those of a pass
+/// for sums, and of one with priors of their own.
+long most_latents(std::size_t block_bytes, bool own_priors);
 
 template <class Real>
 class Expectation {
@@ -96,6 +103,8 @@ class Expectation {
   /// `all_resident`: it will be all resident rows, in their order, whose own sums are then computed once.
   void begin(const Wanted& wanted, long points, bool all_resident = false);
   void begin_points(long points);
+  /// The next block of such a pass begins with this one of its data points.
+  void go_to(long point) { done_ = point; }
   /// Adds the rows first .. first+count-1 of the resident data, or those of the list (resident rows as well), or the
   /// block brought last, to the sums. `output` unless null: also this.
   void add_resident(long first, long count, const BlockOutput* output = nullptr);

@@ -5,9 +5,16 @@
 
 #include "cuda/expectation.h"
 #include "cuda/model_kernels.h"
+#include "cuda/own_prior_kernel.h"
 #include "cuda/sum_kernels.h"
 
 namespace gsc::cuda {
+
+long most_latents(std::size_t block_bytes, bool own_priors) {
+  const std::size_t product = ProductKernel<double>::kWarps * ProductKernel<double>::scratch_bytes(1);
+  const std::size_t own = OwnPriorKernel<double>::kWarps * OwnPriorKernel<double>::scratch_bytes(1);
+  return static_cast<long>(block_bytes / (own_priors ? own : product)) / kLanes * kLanes;
+}
 
 template <class Real>
 Expectation<Real>::Expectation(Queue& queue, int dimensions, long resident, long most_rows)
@@ -17,7 +24,7 @@ Expectation<Real>::Expectation(Queue& queue, int dimensions, long resident, long
 
 template <class Real>
 Expectation<Real>::~Expectation() {
-  queue_.wait();
+  queue_.settle();
   for (Real* pinned : pinned_)
     if (pinned != nullptr) queue_.release_pinned(pinned);
 }
@@ -85,6 +92,7 @@ Real* Expectation<Real>::staging() {
   const auto needed = static_cast<std::size_t>((rows_ > 0 ? rows_ : block_rows(1)) * dimensions_);
   if (needed > pinned_size_) {
     queue_.wait();
+    pinned_size_ = 0;
     for (Real*& pinned : pinned_) {
       if (pinned != nullptr) queue_.release_pinned(pinned);
       pinned = nullptr;

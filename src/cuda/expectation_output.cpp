@@ -49,9 +49,14 @@ void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& outpu
     if (to == nullptr) return;
     std::vector<Real> values(static_cast<std::size_t>(count * wide));
     queue_.download(values.data(), from, values.size() * sizeof(Real));
-    for (long n = 0; n < count; ++n)
+    const auto convert_row = [&](long n) {
       for (long h = 0; h < columns; ++h)
         to[(done_ + n) * columns + h] = static_cast<double>(values[static_cast<std::size_t>(n * wide + h)]);
+    };
+    if (columns > 1 && output.each_row)
+      output.each_row(count, convert_row);
+    else
+      for (long n = 0; n < count; ++n) convert_row(n);
   };
   table(eta_.data(), stride_, latents_, output.mean);
   table(probability_.data(), stride_, latents_, output.probability);

@@ -46,6 +46,8 @@ class Queue {
   /// So many bytes of each of the rows, which are `wide` bytes apart.
   void copy_rows(void* to, long to_wide, const void* from, long from_wide, long bytes, long rows);
   void wait();
+  /// The same where nothing can be done about what went wrong.
+  void settle() noexcept;
 
   /// A copy from pinned memory beside the kernels: kernels asked for later wait for it. There are two slots. `reuse`
   /// waits until the kernels that were asked for before the last `used` of the slot are done.

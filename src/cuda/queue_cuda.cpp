@@ -8,13 +8,13 @@
 #include <map>
 #include <utility>
 
-#include "cuda/out_of_memory.h"
+#include "cuda/device_error.h"
 
 namespace gsc::cuda {
 namespace {
 
 [[noreturn]] void fail(const char* what, const std::string& why) {
-  throw Error("the GPU failed to " + std::string(what) + ": " + why);
+  throw DeviceError("the GPU failed to " + std::string(what) + ": " + why);
 }
 
 void check(cudaError_t status, const char* what) {
@@ -44,7 +44,37 @@ struct Queue::Impl {
   int* solver_info = nullptr;
   std::map<const void*, std::size_t> allowed_shared;
 
+  /// Memory and kernels are those of the GPU that the calling thread has chosen.
+  void choose() const { check(cudaSetDevice(device), "start"); }
+
+  void open() {
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "open a stream");
+    check(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), "open a stream");
+    for (int slot = 0; slot < 2; ++slot) {
+      check(cudaEventCreateWithFlags(&arrived[slot], cudaEventDisableTiming), "make an event");
+      check(cudaEventCreateWithFlags(&done[slot], cudaEventDisableTiming), "make an event");
+    }
+  }
+
+  ~Impl() {
+    (void)cudaSetDevice(device);
+    if (stream != nullptr) (void)cudaStreamSynchronize(stream);
+    for (const Interval& interval : intervals) {
+      (void)cudaEventDestroy(interval.begin);
+      (void)cudaEventDestroy(interval.end);
+    }
+    if (solver != nullptr) (void)cusolverDnDestroy(solver);
+    (void)cudaFree(solver_work);
+    (void)cudaFree(solver_info);
+    if (blas != nullptr) (void)cublasDestroy(blas);
+    for (cudaEvent_t event : {arrived[0], arrived[1], done[0], done[1]})
+      if (event != nullptr) (void)cudaEventDestroy(event);
+    for (cudaStream_t opened : {beside, stream})
+      if (opened != nullptr) (void)cudaStreamDestroy(opened);
+  }
+
   cublasHandle_t products() {
+    choose();
     if (blas != nullptr) return blas;
     check(cublasCreate(&blas), "start cuBLAS");
     check(cublasSetStream(blas, stream), "start cuBLAS");
@@ -64,45 +94,25 @@ struct Queue::Impl {
 
 Queue::Queue(int device) : impl_(std::make_unique<Impl>()) {
   impl_->device = device;
-  check(cudaSetDevice(device), "start");
+  impl_->choose();
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "say what it is");
   impl_->processors = properties.multiProcessorCount;
   impl_->shared_limit = properties.sharedMemPerBlockOptin;
-  check(cudaStreamCreateWithFlags(&impl_->stream, cudaStreamNonBlocking), "open a stream");
-  check(cudaStreamCreateWithFlags(&impl_->beside, cudaStreamNonBlocking), "open a stream");
-  for (int slot = 0; slot < 2; ++slot) {
-    check(cudaEventCreateWithFlags(&impl_->arrived[slot], cudaEventDisableTiming), "make an event");
-    check(cudaEventCreateWithFlags(&impl_->done[slot], cudaEventDisableTiming), "make an event");
-  }
+  impl_->open();
 }
 
-Queue::~Queue() {
-  (void)cudaSetDevice(impl_->device);
-  (void)cudaStreamSynchronize(impl_->stream);
-  for (const Impl::Interval& interval : impl_->intervals) {
-    (void)cudaEventDestroy(interval.begin);
-    (void)cudaEventDestroy(interval.end);
-  }
-  if (impl_->solver != nullptr) (void)cusolverDnDestroy(impl_->solver);
-  (void)cudaFree(impl_->solver_work);
-  (void)cudaFree(impl_->solver_info);
-  if (impl_->blas != nullptr) (void)cublasDestroy(impl_->blas);
-  for (int slot = 0; slot < 2; ++slot) {
-    (void)cudaEventDestroy(impl_->arrived[slot]);
-    (void)cudaEventDestroy(impl_->done[slot]);
-  }
-  (void)cudaStreamDestroy(impl_->beside);
-  (void)cudaStreamDestroy(impl_->stream);
-}
+Queue::~Queue() = default;
 
 DeviceMemory Queue::memory() const {
+  impl_->choose();
   DeviceMemory memory;
   check(cudaMemGetInfo(&memory.free, &memory.total), "say how much memory it has");
   return memory;
 }
 
 void* Queue::allocate(std::size_t bytes) {
+  impl_->choose();
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
@@ -115,6 +125,7 @@ void* Queue::allocate(std::size_t bytes) {
 void Queue::release(void* memory) noexcept { (void)cudaFree(memory); }
 
 void* Queue::allocate_pinned(std::size_t bytes) {
+  impl_->choose();
   void* memory = nullptr;
   check(cudaMallocHost(&memory, bytes), "pin memory of the host");
   return memory;
@@ -122,17 +133,21 @@ void* Queue::allocate_pinned(std::size_t bytes) {
 void Queue::release_pinned(void* memory) noexcept { (void)cudaFreeHost(memory); }
 
 void Queue::zero(void* memory, std::size_t bytes) {
+  impl_->choose();
   check(cudaMemsetAsync(memory, 0, bytes, impl_->stream), "clear memory");
 }
 void Queue::upload(void* to, const void* from, std::size_t bytes) {
+  impl_->choose();
   // From pageable memory this returns once the bytes have been taken.
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, impl_->stream), "copy to it");
 }
 void Queue::download(void* to, const void* from, std::size_t bytes) {
+  impl_->choose();
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, impl_->stream), "copy from it");
   wait();
 }
 void Queue::copy(void* to, const void* from, std::size_t bytes) {
+  impl_->choose();
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, impl_->stream), "copy");
 }
 void Queue::copy_rows(void* to, long to_wide, const void* from, long from_wide, long bytes, long rows) {
@@ -141,9 +156,11 @@ void Queue::copy_rows(void* to, long to_wide, const void* from, long from_wide, 
                           impl_->stream),
         "copy");
 }
+void Queue::settle() noexcept { (void)cudaStreamSynchronize(impl_->stream); }
 void Queue::wait() { check(cudaStreamSynchronize(impl_->stream), "compute"); }
 
 void Queue::upload_beside(int slot, void* to, const void* from, std::size_t bytes) {
+  impl_->choose();
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, impl_->beside), "copy to it");
   check(cudaEventRecord(impl_->arrived[slot], impl_->beside), "copy to it");
   check(cudaStreamWaitEvent(impl_->stream, impl_->arrived[slot], 0), "copy to it");
@@ -186,14 +203,15 @@ bool Queue::solve_positive_definite(double* A, long size, double* B, long rows) 
   if (impl_->solver == nullptr) {
     check(cusolverDnCreate(&impl_->solver), "start cuSOLVER");
     check(cusolverDnSetStream(impl_->solver, impl_->stream), "start cuSOLVER");
-    check(cudaMalloc(reinterpret_cast<void**>(&impl_->solver_info), 2 * sizeof(int)), "give memory");
   }
+  if (impl_->solver_info == nullptr) impl_->solver_info = static_cast<int*>(allocate(2 * sizeof(int)));
   int needed = 0;
   // Seen by columns the lower triangle is the upper one, and the rows of B are columns.
   check(cusolverDnDpotrf_bufferSize(impl_->solver, CUBLAS_FILL_MODE_UPPER, n, A, n, &needed), "factorise");
   if (needed > impl_->solver_work_size) {
     (void)cudaFree(impl_->solver_work);
     impl_->solver_work = nullptr;
+    impl_->solver_work_size = 0;
     impl_->solver_work = allocate(static_cast<std::size_t>(needed) * sizeof(double));
     impl_->solver_work_size = needed;
   }
@@ -234,6 +252,7 @@ std::vector<KernelTime> Queue::times() {
 }
 
 void Queue::started(const char* name) {
+  impl_->choose();
   if (!impl_->measuring) return;
   impl_->intervals.push_back({name, nullptr, nullptr});
   check(cudaEventCreate(&impl_->intervals.back().begin), "make an event");
@@ -250,10 +269,10 @@ void* Queue::stream() const { return impl_->stream; }
 void Queue::allow_shared(const void* kernel, std::size_t bytes) {
   std::size_t& allowed = impl_->allowed_shared[kernel];
   if (bytes <= allowed) return;
-  allowed = bytes;
   if (bytes > 48U << 10U)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
           "give shared memory");
+  allowed = bytes;
 }
 
 }  // namespace gsc::cuda

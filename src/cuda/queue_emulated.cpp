@@ -6,7 +6,8 @@
 #include <new>
 #include <numeric>
 
-#include "cuda/out_of_memory.h"
+#include "cuda/device_error.h"
+#include "cuda/queue_emulated.h"
 
 namespace gsc::cuda {
 namespace {
@@ -36,6 +37,11 @@ void multiply_plainly(const Queue::Product<Real>& p) {
   }
 }
 
+/// Throws once it has failed for good.
+void require_working() {
+  if (emulated_failure.for_good && emulated_failure.kernels == 0) throw DeviceError("the GPU failed to compute: gone");
+}
+
 /// Memory that a kernel must not rely on before it is written: all bytes set, which as numbers are NaN.
 void* poisoned(std::size_t bytes) {
   void* memory = std::malloc(bytes);
@@ -52,22 +58,33 @@ Queue::~Queue() = default;
 
 DeviceMemory Queue::memory() const { return {std::size_t{1} << 33U, std::size_t{1} << 33U}; }
 void* Queue::allocate(std::size_t bytes) {
+  require_working();
   if (bytes > memory().free) throw out_of_memory(bytes, memory());
   return poisoned(bytes);
 }
 void Queue::release(void* memory) noexcept { std::free(memory); }
 void* Queue::allocate_pinned(std::size_t bytes) { return poisoned(bytes); }
 void Queue::release_pinned(void* memory) noexcept { std::free(memory); }
-void Queue::zero(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
-void Queue::upload(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-void Queue::download(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+void Queue::zero(void* memory, std::size_t bytes) {
+  require_working();
+  std::memset(memory, 0, bytes);
+}
+void Queue::upload(void* to, const void* from, std::size_t bytes) {
+  require_working();
+  std::memcpy(to, from, bytes);
+}
+void Queue::download(void* to, const void* from, std::size_t bytes) {
+  require_working();
+  std::memcpy(to, from, bytes);
+}
 void Queue::copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void Queue::copy_rows(void* to, long to_wide, const void* from, long from_wide, long bytes, long rows) {
   for (long row = 0; row < rows; ++row)
     std::memcpy(static_cast<char*>(to) + row * to_wide, static_cast<const char*>(from) + row * from_wide,
                 static_cast<std::size_t>(bytes));
 }
-void Queue::wait() {}
+void Queue::wait() { require_working(); }
+void Queue::settle() noexcept {}
 void Queue::upload_beside(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void Queue::used(int) {}
 void Queue::reuse(int) {}
@@ -102,7 +119,12 @@ std::size_t Queue::scratch_limit(int warps) const {
 int Queue::multiprocessors() const { return 2; }
 void Queue::measure(bool) {}
 std::vector<KernelTime> Queue::times() { return {}; }
-void Queue::started(const char*) {}
+void Queue::started(const char* name) {
+  require_working();
+  if (emulated_failure.kernels == 0)
+    throw DeviceError("the GPU failed to run its kernel '" + std::string(name) + "': too little memory");
+  if (emulated_failure.kernels > 0) --emulated_failure.kernels;
+}
 void Queue::launched(const char*) {}
 void* Queue::stream() const { return nullptr; }
 void Queue::allow_shared(const void*, std::size_t) {}

@@ -144,6 +144,7 @@ struct SelectKernel {
     const float pivot = of(point.d, picked);
     const float r = first(inverse_root(larger<float>(Lanes<float>(pivot), kFloor)));
     const float f = of(point.e, picked) * r;
+    if constexpr (kHeld == 0) sync();  // these two are in memory that lanes write below
     const float* row = arguments.J + static_cast<long>(picked) * stride;
     float* column = point.factor + static_cast<long>(k) * stride;
     GSC_UNROLL

@@ -88,6 +88,8 @@ struct ProductKernel {
   double* products;  ///< tiles x latents x stride
   double* partial;   ///< tiles x 2 x stride: s, m
 
+  static std::size_t scratch_bytes(int stride) { return sizeof(double) * static_cast<std::size_t>(stride); }
+
   GSC_KERNEL void operator()(const Warp& warp) const {
     const int K = candidates, packed = triangle(K, 0), moments_of_point = moment_count(K);
     const long tile = warp.index / latents, first = tile * kProductTile, words = (count + kLanes - 1) / kLanes;

@@ -6,7 +6,9 @@
 
 #include "data/finite.h"
 #include "data/sums.h"
+#include "math/failure.h"
 #include "math/number_text.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
@@ -86,16 +88,11 @@ DataSums::DataSums(Vector about, bool full_covariance, bool allow_missing)
   assert(!full_covariance || !allow_missing);
 }
 
-void DataSums::add_rows(const Data& data, Index first_number) {
+void DataSums::add_rows(const Data& data, Index first_number, int threads) {
+  if (threads > 1 && !full && observed.size() == 0) return add_blocks(data, first_number, threads);
   Matrix block;
   for (Index first = 0; first < data.rows(); first += kBlockRows) {
-    block.resize(std::min(kBlockRows, data.rows() - first), data.cols());
-    data.read(first, block);
-    if (observed.size() == 0)
-      require_finite(data, first_number + first, block);
-    else
-      require_not_infinite(data, first_number + first, block);
-    block.rowwise() -= origin.transpose();
+    read_block(data, first, first_number, block);
     if (observed.size() > 0) {
       observed += (!block.array().isNaN()).cast<double>().matrix().colwise().sum().transpose();
       block = block.array().isNaN().select(0, block);
@@ -106,6 +103,47 @@ void DataSums::add_rows(const Data& data, Index first_number) {
       squares.noalias() += block.transpose() * block;
     else
       squares.col(0) += block.colwise().squaredNorm().transpose();
+  }
+  count += static_cast<double>(data.rows());
+}
+
+/// Less the origin.
+void DataSums::read_block(const Data& data, Index first, Index first_number, Matrix& block) const {
+  block.resize(std::min(kBlockRows, data.rows() - first), data.cols());
+  data.read(first, block);
+  if (observed.size() == 0)
+    require_finite(data, first_number + first, block);
+  else
+    require_not_infinite(data, first_number + first, block);
+  block.rowwise() -= origin.transpose();
+}
+
+/// Sums and squares of blocks are made by several threads, and added up in the order in which one thread would.
+void DataSums::add_blocks(const Data& data, Index first_number, int threads) {
+  const Index blocks = (data.rows() + kBlockRows - 1) / kBlockRows, cols = data.cols();
+  Vector magnitudes(blocks);
+  // Each begins at zero and is added to as above, so that Eigen takes the same order.
+  std::vector<Vector> sums(static_cast<std::size_t>(blocks), Vector::Zero(cols));
+  std::vector<Matrix> square_sums(static_cast<std::size_t>(blocks), Matrix::Zero(cols, 1));
+  Failure failure;
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingPointScope floating_point;
+    Matrix block;
+#pragma omp for schedule(static)
+    for (Index b = 0; b < blocks; ++b)
+      failure.guard([&] {
+        read_block(data, b * kBlockRows, first_number, block);
+        magnitudes[b] = block.cwiseAbs().sum();
+        sums[static_cast<std::size_t>(b)] += block.colwise().sum().transpose();
+        square_sums[static_cast<std::size_t>(b)].col(0) += block.colwise().squaredNorm().transpose();
+      });
+  }
+  failure.rethrow();
+  for (Index b = 0; b < blocks; ++b) {
+    magnitude += magnitudes[b];
+    sum += sums[static_cast<std::size_t>(b)];
+    squares += square_sums[static_cast<std::size_t>(b)];
   }
   count += static_cast<double>(data.rows());
 }

@@ -14,8 +14,9 @@ Vector first_row(const Data& data, bool allow_missing);
 struct DataSums {
   DataSums(Vector about, bool full_covariance, bool allow_missing);
 
-  /// All rows of `data`; messages call its first row `first_number`.
-  void add_rows(const Data& data, Index first_number);
+  /// All rows of `data`; messages call its first row `first_number`. The sums do not depend on threads, which help
+  /// where there are variances only and no missing values.
+  void add_rows(const Data& data, Index first_number, int threads = 1);
   DataSummary summary(const Data& data) const;
 
   double count = 0;
@@ -25,6 +26,10 @@ struct DataSums {
   Matrix squares;   ///< D x D, or D x 1
   Vector observed;  ///< D if values may be missing, else empty
   bool full;
+
+ private:
+  void read_block(const Data& data, Index first, Index first_number, Matrix& block) const;
+  void add_blocks(const Data& data, Index first_number, int threads);
 };
 
 }  // namespace gsc

@@ -36,4 +36,10 @@ void mirror(Statistics& statistics) {
   });
 }
 
+void blend(Statistics& running, double keep, const Statistics& fresh, double weight) {
+  for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric) {
+    if constexpr (!std::is_integral_v<Field>) running.*member = keep * running.*member + weight * fresh.*member;
+  });
+}
+
 }  // namespace gsc

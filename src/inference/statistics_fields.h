@@ -60,4 +60,7 @@ void for_each_number(Statistics& statistics, const Visit& visit) {
 /// Copies the upper triangles of symmetric matrices to the lower.
 void mirror(Statistics& statistics);
 
+/// running = keep running + weight fresh. Rescued pivots are not part of it.
+void blend(Statistics& running, double keep, const Statistics& fresh, double weight);
+
 }  // namespace gsc

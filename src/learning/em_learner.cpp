@@ -47,6 +47,7 @@ EmLearner::EmLearner(Share& share, const FitOptions& options, Beginning beginnin
       engine_(make_engine(share.rows(), inference_of(options))),
       slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1),
       gap_acceleration_(beginning.saved ? beginning.saved->number("gap_acceleration", 1) : 1) {
+  engine_->expect(options.iterations + 1);
   if (!beginning.saved) hold_noise(model_, options_, 0);
   resident_ = resident_of(*engine_, share_, model_, options_);
   if (options.batch == 0) return;

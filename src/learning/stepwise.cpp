@@ -12,16 +12,6 @@
 #include "learning/row_order.h"
 
 namespace gsc {
-namespace {
-
-/// running = keep running + weight fresh. Rescued pivots are not part of it.
-void blend(Statistics& running, double keep, const Statistics& fresh, double weight) {
-  for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric) {
-    if constexpr (!std::is_integral_v<Field>) running.*member = keep * running.*member + weight * fresh.*member;
-  });
-}
-
-}  // namespace
 
 double Decay::weight(double step) const { return std::max(floor, std::pow(step + 1, -exponent)); }
 

@@ -134,6 +134,10 @@ struct Writer : Jump {
   std::vector<std::byte> bytes;
 };
 
+/// Of numbers. Files of such pictures are made with level 4 of deflate instead of 6: a third of the time for 3 to 6 %
+/// more bytes (a drawn picture of 6 megapixels in colour, denoised, and two photographs).
+constexpr Index kLarge = Index{1} << 22;
+
 void write_file(Writer& writer) {
   const Samples& samples = writer.samples;
   constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
@@ -145,6 +149,7 @@ void write_file(Writer& writer) {
                static_cast<png_uint_32>(samples.height), samples.kind == SampleKind::bits16 ? 16 : 8,
                kColours[samples.channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
+  if (samples.height * samples.width * samples.channels >= kLarge) png_set_compression_level(writer.png, 4);
   const PictureMetadata& metadata = writer.metadata;
   if (!metadata.icc.empty())
     png_set_iCCP(writer.png, writer.info, "ICC profile", PNG_COMPRESSION_TYPE_BASE,

@@ -7,6 +7,7 @@
 #include "inference/prepared_model.h"
 #include "math/number_text.h"
 #include "tasks/beta_process_plan.h"
+#include "tasks/parallel_rows.h"
 #include "tasks/planes.h"
 #include "tasks/scales.h"
 
@@ -110,24 +111,31 @@ std::string size_text(const Picture& picture) {
   return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
 }
 
-void check_values(const Picture& noisy) {
-  for (const Matrix& channel : noisy.channels)
-    for (Index row = 0; row < channel.rows(); ++row)
-      for (Index col = 0; col < channel.cols(); ++col)
-        if (!(std::abs(channel(row, col)) <= kLargestPixel))
-          throw Error("the pixel in row " + std::to_string(row) + ", column " + std::to_string(col) + " (from 0) is " +
-                      number_text(channel(row, col), 3) +
-                      ", and denoising needs values of at most 1e15; replace such values, or scale the picture");
+void check_values(const Picture& noisy, int threads) {
+  const auto good = [](double value) { return std::abs(value) <= kLargestPixel; };
+  for (const Matrix& channel : noisy.channels) {
+    std::vector<char> bad(static_cast<std::size_t>(channel.rows()), 0);
+    parallel_rows(channel.rows(), channel.cols(), threads, [&](Index row) {
+      const double* values = channel.row(row).data();
+      bad[static_cast<std::size_t>(row)] = std::all_of(values, values + channel.cols(), good) ? 0 : 1;
+    });
+    const Index row = std::find(bad.begin(), bad.end(), 1) - bad.begin();
+    for (Index col = 0; row < channel.rows() && col < channel.cols(); ++col)
+      if (!good(channel(row, col)))
+        throw Error("the pixel in row " + std::to_string(row) + ", column " + std::to_string(col) + " (from 0) is " +
+                    number_text(channel(row, col), 3) +
+                    ", and denoising needs values of at most 1e15; replace such values, or scale the picture");
+  }
 }
 
 /// Throws unless there is something to learn from.
-void check(const Picture& noisy) {
+void check(const Picture& noisy, int threads) {
   if (std::min(noisy.height(), noisy.width()) < 2 * kSmallestPatch)
     throw Error("the picture has " + size_text(noisy) + " pixels; denoising needs at least " +
                 std::to_string(2 * kSmallestPatch) + " in each direction");
-  check_values(noisy);
+  check_values(noisy, threads);
   const bool flat = std::all_of(noisy.channels.begin(), noisy.channels.end(),
-                                [](const Matrix& channel) { return channel.maxCoeff() == channel.minCoeff(); });
+                                [](const Matrix& channel) { return (channel.array() == channel(0, 0)).all(); });
   if (flat)
     throw Error("the picture is flat (every pixel is " + number_text(noisy.channels[0](0, 0)) +
                 "), so there is nothing to denoise; is it the right one?");
@@ -338,7 +346,7 @@ double DenoisePlan::seconds() const {
 }
 
 DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
-  check(noisy);
+  check(noisy, options.threads);
   const Preset usual = preset(options.quality);
   const int usual_models = spike_and_slab(options.method) ? usual.models : 1;
   DenoisePlan plan;

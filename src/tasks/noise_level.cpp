@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
 #include "tasks/cosine_blocks.h"
+#include "tasks/parallel_rows.h"
 #include "tasks/spectrum_floor.h"
 
 namespace gsc {
@@ -157,18 +159,25 @@ struct Limits {
   bool at_black, at_white;
 };
 
-Limits limits_of(const Picture& picture) {
-  Limits limits{picture.channels[0].minCoeff(), picture.channels[0].maxCoeff(), false, false};
-  for (const Matrix& channel : picture.channels) {
-    limits.black = std::min(limits.black, channel.minCoeff());
-    limits.white = std::max(limits.white, channel.maxCoeff());
-  }
-  Index black = 0, white = 0, pixels = 0;
-  for (const Matrix& channel : picture.channels) {
-    black += (channel.array() == limits.black).count();
-    white += (channel.array() == limits.white).count();
-    pixels += channel.size();
-  }
+Limits limits_of(const Picture& picture, int threads) {
+  const Index height = picture.height(), width = picture.width(), channels = std::ssize(picture.channels);
+  const auto each_row = [&](const auto& body) {
+    parallel_rows(height, width * channels, threads, [&](Index y) {
+      for (const Matrix& channel : picture.channels) body(y, channel.row(y));
+    });
+  };
+  Vector least = Vector::Constant(height, std::numeric_limits<double>::infinity()), most = -least;
+  each_row([&](Index y, const auto& row) {
+    least[y] = std::min(least[y], row.minCoeff());
+    most[y] = std::max(most[y], row.maxCoeff());
+  });
+  Limits limits{least.minCoeff(), most.maxCoeff(), false, false};
+  Eigen::Matrix<Index, Eigen::Dynamic, 2> counts = Eigen::Matrix<Index, Eigen::Dynamic, 2>::Zero(height, 2);
+  each_row([&](Index y, const auto& row) {
+    counts(y, 0) += (row.array() == limits.black).count();
+    counts(y, 1) += (row.array() == limits.white).count();
+  });
+  const Index black = counts.col(0).sum(), white = counts.col(1).sum(), pixels = height * width * channels;
   const Index many = 10 + pixels / 1000;
   const bool drawing = 2 * (black + white) > pixels;  // mostly of two values: these are what is drawn
   limits.at_black = !drawing && black > many;
@@ -231,7 +240,7 @@ NoiseLevel measure_noise(const Picture& picture, int threads) {
   if (finite.empty()) return {0, 1, true, "pixels all over the picture are not finite, or too large"};
   Measured measured = measure(blocks, finite);
   bool clipped = false;
-  if (const Limits limits = limits_of(picture); limits.at_black || limits.at_white) {
+  if (const Limits limits = limits_of(picture, threads); limits.at_black || limits.at_white) {
     const auto within = measure_within(blocks, finite, limits, measured.variance);
     clipped = !within;
     if (within) measured = *within;

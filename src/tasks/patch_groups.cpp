@@ -115,8 +115,9 @@ void filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const 
   const auto numbers = static_cast<std::size_t>(noisy.size() * plane);
   const auto mean = std::make_unique_for_overwrite<float[]>(numbers);
   const auto variance = std::make_unique_for_overwrite<float[]>(disagreement != nullptr ? numbers : 0);
-  options.device->filter_groups(noisy.view(), pilot.view(), shapes, mean.get(),
-                                disagreement != nullptr ? variance.get() : nullptr, go_on);
+  options.device->filter_groups(noisy.view(), pilot.view(),
+                                std::max(noisy.largest(options.threads), pilot.largest(options.threads)), shapes,
+                                mean.get(), disagreement != nullptr ? variance.get() : nullptr, go_on);
   const auto take = [&](const float* from, Picture& to) {
     to.channels.resize(static_cast<std::size_t>(noisy.size()));
     for (Matrix& channel : to.channels) {

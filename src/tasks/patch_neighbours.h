@@ -15,8 +15,9 @@ namespace gsc {
 /// is kept. With a device it may look for them, unless it cannot.
 class PatchNeighbours final : public Neighbours {
  public:
-  PatchNeighbours(const Picture& pilot, Index patch, Index reach, Index count, PatchDevice* device = nullptr)
-      : pilot_(pilot), matcher_(pilot_, patch, reach), count_(count) {
+  PatchNeighbours(const Picture& pilot, Index patch, Index reach, Index count, PatchDevice* device = nullptr,
+                  int threads = 1)
+      : pilot_(pilot, Colours::turned, threads), matcher_(pilot_, patch, reach), count_(count) {
     if (device != nullptr) search_ = device->search(pilot_.view(), patch, std::min(reach, kMostReach), count);
   }
 

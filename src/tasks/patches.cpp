@@ -109,6 +109,42 @@ void PatchData::read(Index first, Eigen::Ref<Matrix> block, Matrix& means) const
   for (Index i = 0; i < block.rows(); ++i) read_patch(first + i, block.row(i).data(), means.row(i).data());
 }
 
+/// Of `count` neighbours along a row of the grid of stride 1, side by side.
+void PatchData::means_along(const Matrix& channel, Index i, Index count, double* means) const {
+  constexpr Index kMost = 64;  // whose sums stay in the nearest cache
+  const Index side = positions_.patch(), step = channels();
+  double sums[kMost];
+  for (Index done = 0; done < count; done += kMost) {
+    const Index here = std::min(kMost, count - done);
+    const auto [row, col] = positions_[i + done];
+    std::fill_n(sums, here, 0.0);
+    for (Index r = 0; r < side; ++r) {
+      const double* pixels = &channel(row + r, col);
+      for (Index c = 0; c < side; ++c)
+        for (Index n = 0; n < here; ++n) sums[n] += pixels[c + n];
+    }
+    for (Index n = 0; n < here; ++n) means[(done + n) * step] = sums[n] / static_cast<double>(side * side);
+  }
+}
+
+void PatchData::read_means(Index first, Index count, double* means) const {
+  assert(first >= 0 && first + count <= rows());
+  const Index step = channels();
+  if (!remove_mean_) {
+    std::fill_n(means, count * step, 0.0);
+  } else if (!positions_.is_grid() || positions_.stride() != 1) {
+    std::vector<double> values(static_cast<std::size_t>(cols()));
+    for (Index i = 0; i < count; ++i) read_patch(first + i, values.data(), means + i * step);
+  } else {
+    const Index columns = positions_.grid_cols();
+    for (Index i = 0, here = 0; i < count; i += here) {
+      here = std::min(count - i, columns - (first + i) % columns);
+      for (Index k = 0; k < step; ++k)
+        means_along(picture_->channels[static_cast<std::size_t>(k)], first + i, here, means + i * step + k);
+    }
+  }
+}
+
 void add_means(Eigen::Ref<Matrix> patches, const Matrix& means) {
   assert(patches.rows() == means.rows() && patches.cols() % means.cols() == 0);
   for (Index i = 0; i < patches.rows(); ++i)
@@ -123,23 +159,23 @@ PatchAverager::PatchAverager(PatchPositions positions, Index channels, bool with
 }
 
 void PatchAverager::add(Index i, const double* values, double weight, const double* variances) {
-  add_rows(i, values, weight, variances, 0, positions_.height());
+  add_within(i, values, weight, variances, {0, positions_.width()});
 }
 
-void PatchAverager::add_rows(Index i, const double* values, double weight, const double* variances, Index top,
-                             Index bottom) {
+void PatchAverager::add_within(Index i, const double* values, double weight, const double* variances, Strip strip) {
   const auto [row, col] = positions_[i];
   const Index side = positions_.patch(), step = static_cast<Index>(sums_.size());
-  const Index begin = std::max<Index>(0, top - row), end = std::min(side, bottom - row);
+  const Index begin = std::max<Index>(0, strip.left - col), end = std::min(side, strip.right - col);
   if (begin >= end) return;
-  weights_.block(row + begin, col, end - begin, side).array() += weight;
+  const Index count = end - begin, left = col + begin;
+  weights_.block(row, left, side, count).array() += weight;
   const auto accumulate = [weight](double& sum, double value) { sum += weight * value; };
   for (Index k = 0; k < step; ++k)
-    for (Index r = begin; r < end; ++r) {
-      const Index at = r * side * step + k;
-      walk_row(&sums_[static_cast<std::size_t>(k)](row + r, col), values + at, side, step, accumulate);
+    for (Index r = 0; r < side; ++r) {
+      const Index at = (r * side + begin) * step + k;
+      walk_row(&sums_[static_cast<std::size_t>(k)](row + r, left), values + at, count, step, accumulate);
       if (!variances_.empty())
-        walk_row(&variances_[static_cast<std::size_t>(k)](row + r, col), variances + at, side, step, accumulate);
+        walk_row(&variances_[static_cast<std::size_t>(k)](row + r, left), variances + at, count, step, accumulate);
     }
 }
 
@@ -148,20 +184,35 @@ void PatchAverager::add_block(Index first, const Eigen::Ref<const Matrix>& patch
                               int threads) {
   assert(patches.rows() == weights.size() && first >= 0 && first + patches.rows() <= positions_.size());
   assert(variances_.empty() || (variances.rows() == patches.rows() && variances.cols() == patches.cols()));
-  Index top = positions_.height(), bottom = 0;
-  for (Index i = 0; i < patches.rows(); ++i) {
-    const Index row = positions_[first + i].row;
-    top = std::min(top, row);
-    bottom = std::max(bottom, row + positions_.patch());
-  }
+  const Index width = positions_.width(), count = patches.rows();
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int part = 0; part < threads; ++part) {
     const FloatingPointScope floating_point;
-    const Index begin = top + (bottom - top) * part / threads, end = top + (bottom - top) * (part + 1) / threads;
-    for (Index i = 0; i < patches.rows(); ++i)
-      add_rows(first + i, patches.row(i).data(), weights(i), variances_.empty() ? nullptr : variances.row(i).data(),
-               begin, end);
+    const Strip strip{width * part / threads, width * (part + 1) / threads};
+    for (Index run = 0, end = 0; run < count; run = end) {
+      const Index rest = positions_.is_grid() ? positions_.grid_cols() - (first + run) % positions_.grid_cols() : 1;
+      end = std::min(count, run + rest);
+      const auto [from, to] = reaching_into(first + run, first + end, strip);
+      for (Index i = from - first; i < to - first; ++i)
+        add_within(first + i, patches.row(i).data(), weights(i), variances_.empty() ? nullptr : variances.row(i).data(),
+                   strip);
+    }
   }
+}
+
+std::pair<Index, Index> PatchAverager::reaching_into(Index begin, Index end, Strip strip) const {
+  const auto first_from = [&](Index column) {  // the first whose left pixel is in this column or beyond
+    Index low = begin, high = end;
+    while (low < high) {
+      const Index middle = (low + high) / 2;
+      if (positions_[middle].col < column)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  };
+  return {first_from(strip.left - positions_.patch() + 1), first_from(strip.right)};
 }
 
 void PatchAverager::add_up(Team& team) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gsc {
@@ -27,7 +28,9 @@ class PatchPositions {
     return {std::min(i / grid_cols_ * stride_, last_row_), std::min(i % grid_cols_ * stride_, last_col_)};
   }
   Index patch() const { return patch_; }
-  Index grid_cols() const { return grid_cols_; }       ///< patches of a row of the grid
+  Index grid_cols() const { return grid_cols_; }  ///< patches of a row of the grid
+  bool is_grid() const { return !random_; }
+  Index stride() const { return stride_; }
   Index height() const { return last_row_ + patch_; }  ///< of the picture
   Index width() const { return last_col_ + patch_; }
 
@@ -65,11 +68,15 @@ class PatchData final : public Data {
   /// The same, and the means (rows of the block x channels) that were taken out; zeros if none were.
   void read(Index first, Eigen::Ref<Matrix> block, Matrix& means) const;
 
+  /// What is taken out of patches first .. first+count-1: their means, bit by bit (count x channels).
+  void read_means(Index first, Index count, double* means) const;
+
   Index channels() const { return static_cast<Index>(picture_->channels.size()); }
   const PatchPositions& positions() const { return positions_; }
 
  private:
   void read_patch(Index i, double* values, double* means) const;
+  void means_along(const Matrix& channel, Index i, Index count, double* means) const;
 
   const Picture* picture_;
   PatchPositions positions_;
@@ -88,7 +95,8 @@ void add_means(Eigen::Ref<Matrix> patches, const Matrix& means);
 /// The patches overlap, so their errors are not independent and do not average out. This std is that of the mean or
 /// more, however they are correlated: var(sum w x / sum w) <= (sum w sqrt(v) / sum w)^2 <= sum w v / sum w.
 /// Not for use by several threads at once: one thread adds blocks, in an order that does not depend on timing. Within a
-/// block several threads may help, each with some rows of the picture, so that no bit depends on them.
+/// block several threads may help, each with some columns of the picture (blocks have few rows), so that no bit depends
+/// on them.
 class PatchAverager {
  public:
   PatchAverager(PatchPositions positions, Index channels, bool with_variances, int threads = 1);
@@ -109,8 +117,15 @@ class PatchAverager {
   const Matrix& weights() const { return weights_; }
 
  private:
-  /// What of patch i lies in rows top .. bottom-1 of the picture.
-  void add_rows(Index i, const double* values, double weight, const double* variances, Index top, Index bottom);
+  /// Columns left .. right-1 of the picture.
+  struct Strip {
+    Index left, right;
+  };
+  /// What of patch i lies in the strip.
+  void add_within(Index i, const double* values, double weight, const double* variances, Strip strip);
+  /// Of patches begin .. end-1, which lie in one row of the grid, the first and the last (and one) that reach into the
+  /// strip.
+  std::pair<Index, Index> reaching_into(Index begin, Index end, Strip strip) const;
 
   PatchPositions positions_;
   std::vector<Matrix> sums_, variances_;  // one per channel

@@ -51,6 +51,17 @@ PlanesView Planes::view() const {
   return view;
 }
 
+float Planes::largest(int threads) const {
+  Eigen::ArrayXf largest = Eigen::ArrayXf::Zero(height_);
+  parallel_rows(height_, width_ * size(), threads, [&](Index y) {
+    for (Index p = 0; p < size(); ++p) {
+      const Eigen::Map<const Eigen::ArrayXf> values(row(p, y), width_);
+      largest[y] = std::max(largest[y], values.abs().maxCoeff<Eigen::PropagateNumbers>());  // in vectors
+    }
+  });
+  return largest.maxCoeff();
+}
+
 void to_channels(std::vector<Matrix>& planes, int threads) {
   if (planes.size() != 3) return;
   const Index width = planes[0].cols();

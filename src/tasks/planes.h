@@ -36,6 +36,7 @@ class Planes {
   }
   /// For a device; good for as long as this is.
   PlanesView view() const;
+  float largest(int threads) const;  ///< of the absolute values
 
  private:
   Index height_, width_, stride_;

@@ -18,6 +18,7 @@ namespace gsc {
 namespace {
 
 constexpr Index kBlock = 8192;          // patches that are reconstructed before they are averaged
+constexpr Index kSome = 64;             // of them whose means are added up side by side
 constexpr double kMostBandBytes = 5e7;  // posteriors of a band where there are no further rounds
 
 /// One over its expected squared error, as the model sees it.
@@ -56,6 +57,7 @@ class Reconstructor {
   Reconstruction run() {
     if (!engine_->has_sparse()) return dense();
     passes_ = plan_.nonlocal_rounds + 1;
+    engine_->expect(passes_);
     Reconstruction result = sparse_pass(0);
     for (int round = 1; round <= plan_.nonlocal_rounds; ++round) {
       neighbours_.push_back(look_for_neighbours(result.picture));
@@ -69,7 +71,8 @@ class Reconstructor {
   std::unique_ptr<PatchNeighbours> look_for_neighbours(const Picture& pilot) {
     const std::string& device = plan_.fit.inference.device;
     const auto with = [&](PatchDevice* patches) {
-      return std::make_unique<PatchNeighbours>(pilot, plan_.patch, plan_.reach, plan_.neighbours, patches);
+      return std::make_unique<PatchNeighbours>(pilot, plan_.patch, plan_.reach, plan_.neighbours, patches,
+                                               plan_.fit.inference.threads);
     };
     if (engine_->on_device()) try {
         if (patch_device_ == nullptr) patch_device_ = make_patch_device(device);
@@ -142,22 +145,23 @@ class Reconstructor {
   void add(const SparsePosterior& posterior, PatchAverager& averager) {
     const Index D = data_.cols(), candidates = posterior.candidates.cols();
     const int threads = thread_count(plan_.fit.inference.threads);
-    Matrix patches, variances;
+    const Index channels = data_.channels();
+    Matrix patches, variances, means;
     Vector weights;
     for (Index begin = 0; begin < posterior.rows(); begin += kBlock) {
       const Index count = std::min(kBlock, posterior.rows() - begin);
       patches.resize(count, D);
       variances.resize(count, D);
+      means.resize(count, channels);
       weights.resize(count);
       Failure failure;
 #pragma omp parallel num_threads(threads)
       {
         const FloatingPointScope floating_point;
-        Matrix noisy, means;
+        Eigen::RowVectorXf mean(D), variance(D);
         const auto fill_row = [&](Index i) {
-          noisy.resize(1, D);
-          data_.read(posterior.first + begin + i, noisy, means);
-          Eigen::RowVectorXf mean = Eigen::RowVectorXf::Zero(D), variance = mean;
+          mean.setZero();
+          variance.setZero();
           for (Index c = 0; c < candidates; ++c) {
             const Index h = posterior.candidates(begin + i, c);
             const float m = posterior.mean(begin + i, c);
@@ -166,12 +170,17 @@ class Reconstructor {
           }
           patches.row(i) = mean.cast<double>();
           if (model_.intercept.size() > 0) patches.row(i) += model_.intercept.transpose();
-          for (Index d = 0; d < D; d += means.cols()) patches.row(i).segment(d, means.cols()) += means.row(0);
+          for (Index d = 0; d < D; d += channels) patches.row(i).segment(d, channels) += means.row(i);
           variances.row(i) = variance.cast<double>().array() + mean_variance_;
           weights[i] = patch_weight(variances.row(i).mean(), weight_floor_, plan_.weights);
         };
 #pragma omp for schedule(static)
-        for (Index i = 0; i < count; ++i) failure.guard([&] { fill_row(i); });
+        for (Index some = 0; some < count; some += kSome)
+          failure.guard([&] {
+            const Index end = std::min(count, some + kSome);
+            data_.read_means(posterior.first + begin + some, end - some, means.row(some).data());
+            for (Index i = some; i < end; ++i) fill_row(i);
+          });
       }
       failure.rethrow();
       averager.add_block(posterior.first + begin, patches, weights, variances, threads);
@@ -200,7 +209,7 @@ class Reconstructor {
       Vector weights(count);
       for (Index i = 0; i < count; ++i)
         weights[i] = patch_weight(variances.row(i).mean(), weight_floor_, plan_.weights);
-      averager.add_block(first, patches, weights, variances);
+      averager.add_block(first, patches, weights, variances, thread_count(plan_.fit.inference.threads));
     };
     Team& team = *plan_.fit.sharing.team;
     const Index blocks = (data_.rows() + kBlock - 1) / kBlock;
