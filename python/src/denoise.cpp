@@ -62,13 +62,16 @@ void for_each_own_option(DenoiseOptions& options, const Visit& visit) {
   number("groups", options.groups);
   number("batch", options.batch);
   number("train_patches", options.train_patches);
+  number("chains", options.chains);
+  number("burn_in", options.burn_in);
+  number("draws", options.draws);
 }
 
 /// Those that are read as options of learning.
 constexpr std::array kOfLearning{
-    "method",     "selection",       "precision",   "init",         "polish",       "seed",
-    "threads",    "device",          "basis_prior", "length_scale", "shared_prior", "sweep_order",
-    "error_gain", "atoms_per_point", "atom_update", "coding",       "lambda",       "decay"};
+    "method",      "selection",   "precision",    "init",         "polish",      "seed",       "threads",
+    "device",      "basis_prior", "length_scale", "shared_prior", "sweep_order", "error_gain", "atoms_per_point",
+    "atom_update", "coding",      "lambda",       "decay",        "usage_prior"};
 
 bool set_own_option(DenoiseOptions& options, const std::string& name, const std::string& text) {
   bool known = false;
@@ -125,7 +128,9 @@ DenoiseOptions denoise_options(const nb::dict& texts) {
   options.device = learning.inference.device;
   options.factored = learning.factored;
   options.coding = learning.inference.coding;
+  options.coding_chosen = std::find(given.begin(), given.end(), "coding") != given.end();
   options.dictionary = learning.dictionary;
+  options.usage_prior = learning.beta_process.usage_prior;
   options.validate();
   return options;
 }
