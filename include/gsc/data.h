@@ -60,7 +60,8 @@ struct DataSummary {
 /// Throws Error for fewer than two rows, no columns, NaN or infinity (naming row and column), data without any
 /// variance, and values too large or too small to be squared; otherwise returns mean and (co)variance. With
 /// `allow_missing` NaN is a missing value (then there are variances only), and an Error only if there is nothing else.
-DataSummary summarize(const Data& data, bool full_covariance = false, bool allow_missing = false);
+/// Further threads help where there are variances only and no missing values; the sums do not depend on them.
+DataSummary summarize(const Data& data, bool full_covariance = false, bool allow_missing = false, int threads = 1);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -178,10 +178,10 @@ DataSummary DataSums::summary(const Data& data) const {
   return summary;
 }
 
-DataSummary summarize(const Data& data, bool full_covariance, bool allow_missing) {
+DataSummary summarize(const Data& data, bool full_covariance, bool allow_missing, int threads) {
   check_shape(data);
   DataSums sums(first_row(data, allow_missing), full_covariance, allow_missing);
-  sums.add_rows(data, 0);
+  sums.add_rows(data, 0, threads);
   return sums.summary(data);
 }
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "data/sums.h"
 #include "inference/lasso_coder.h"
 #include "math/numeric_scope.h"
 #include "tasks/cosine_atoms.h"
@@ -80,9 +79,7 @@ Model start_from_smoothed(const Picture& noisy, const ModelPlan& plan, double no
   const Picture smooth = smoothed(noisy, plan.smoothing, plan.fit.inference.threads);
   const PatchData patches(smooth, grid_positions(noisy.height(), noisy.width(), plan.patch, 1), plan.remove_mean());
   const PatchData noisy_patches(noisy, summarized_positions(noisy, plan.patch), plan.remove_mean());
-  DataSums sums(first_row(noisy_patches, false), false, false);
-  sums.add_rows(noisy_patches, 0, thread_count(plan.fit.inference.threads));
-  const DataSummary summary = sums.summary(noisy_patches);
+  const DataSummary summary = summarize(noisy_patches, false, false, thread_count(plan.fit.inference.threads));
   Model model = initial_model(patches, summary, plan.fit.latents, plan.fit.noise, plan.fit.slab, Init::data, random);
   // The data covariance is far too much noise where the picture is stronger than its noise; this saves iterations. A
   // picture drawn by a program may have none at all.
