@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "distributed/share.h"
 #include "learning/beta_process_gibbs.h"
 #include "learning/beta_process_learner.h"
 #include "math/blas.h"
@@ -56,7 +57,8 @@ double run(const Case& size, double per_point_before) {
   model.pi.setConstant(1.5 / static_cast<double>(size.latents));
   const MatrixData data(sample(model, size.points, random).data);
   GibbsSettings settings;
-  settings.priors = beta_process_priors(UsagePrior::program, size.points, size.latents);
+  Share share(data, {});
+  settings.priors = beta_process_priors(UsagePrior::program, share, false, size.latents);
   GibbsChain chain(data, settings, beta_process_start(model, {}));
   int sweep = 0;
   while (sweep < 5) chain.sweep(++sweep);

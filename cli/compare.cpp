@@ -155,11 +155,11 @@ std::string threads_text(int requested) {
 
 Compared on_table(const CommandLine& line, Settings& settings, const Compete& compete, ProgressLine& progress) {
   const std::vector<Method>& methods = compete.methods;
-  choose_missing(line, settings);
+  choose_missing(line, settings, nullptr);
   Input input;
   input.data = open_table(settings.compare.input, settings, "compare");
   mark_missing(settings, "compare", team(), input);
-  note_nothing_missing(settings, team(), input);
+  note_missing(line, settings, nullptr, team(), input);
   for (const std::string& about : input.notes) progress.say(about);
   const std::unique_ptr<Data>& data = input.data;
   const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
