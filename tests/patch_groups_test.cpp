@@ -117,7 +117,7 @@ TEST(GroupFilter, EqualsTheGaussianPosteriorMean) {
       const Vector mean = X.rowwise().mean();
       const Matrix centred = X.colwise() - mean;
       Matrix C = centred * centred.transpose() / static_cast<double>(K - 1);
-      const bool few_values = D < 1.3 * static_cast<double>(K);
+      const bool few_values = static_cast<double>(D) < 1.3 * static_cast<double>(K);
       if (few_values) C.diagonal().array() += lost * noise * noise;
       Matrix S = C;
       S.diagonal().array() += noise * noise;
@@ -132,8 +132,7 @@ TEST(GroupFilter, EqualsTheGaussianPosteriorMean) {
           filter.pilot(d, k) = static_cast<float>(X(d, k));
           filter.noisy(d, k) = static_cast<float>(Y(d, k));
         }
-      const float squares =
-          filter.run(static_cast<float>(noise * noise), static_cast<float>(lost));
+      const float squares = filter.run(static_cast<float>(noise * noise), static_cast<float>(lost));
       EXPECT_NEAR(squares, gains.squaredNorm(), 0.02 * gains.squaredNorm()) << D << ' ' << K << ' ' << noise;
       for (Index k = 0; k < K; ++k)
         for (Index d = 0; d < D; ++d) EXPECT_NEAR(filter.noisy(d, k), expected(d, k), 0.02 * noise) << D << ' ' << K;
