@@ -96,6 +96,7 @@ TEST(WorthWaking, IsNearWhatWasMeasured) {
 class AutoOnADevice : public OnADevice {
  protected:
   static void SetUpTestSuite() {
+    OnADevice::SetUpTestSuite();
     add_engine("auto there", [](const Data& data, const InferenceOptions& options) {
       const auto make_gpu = [&data](const InferenceOptions& there) {
         return std::make_unique<cuda::DeviceEngine>(data, there, 0, limits_of_tests);
