@@ -52,6 +52,7 @@ Json learn_dictionary(const Json& settings, const Matrix& mixture, const Matrix&
   options.latents = mixing.cols();
   options.init = Init::random;
   options.iterations = settings.at("iterations");
+  options.tolerance = 0;
   options.inference.method = word<Method>(settings, "method");
   options.inference.threads = 1;
   options.seed = seed;

@@ -99,10 +99,10 @@ double worst_difference(const BetaProcessPriors& model, const BetaProcessPriors&
     for (int i = 0; i < kBatch; ++i) {
       const MatrixData data(world.y);
       GibbsChain chain(data, settings, world.theta);
-      chain.set(world.codes);
+      chain.set(Codes(world.codes.sparseView()));
       chain.sweep(++sweep);
       world.theta = chain.parameters();
-      world.codes = chain.codes().dense();
+      world.codes = Matrix(chain.codes().together());
       draw_data(world, missing, random, world.y);
       const Values values = functions(world);
       for (std::size_t f = 0; f < kFunctions; ++f) batch[f] += values[f] / kBatch;

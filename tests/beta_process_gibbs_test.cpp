@@ -85,7 +85,7 @@ void expect_posterior(const BetaProcessParameters& theta, const Vector& y, bool 
   settings.seed = 5;
   GibbsChain chain(data, settings, theta);
   for (int sweep = 1; sweep <= 40; ++sweep) chain.draw_codes(sweep);
-  const Matrix codes = chain.codes().dense();
+  const Matrix codes(chain.codes().together());
   const ByStates exact(theta, y);
   for (Index h = 0; h < theta.W.cols(); ++h) {
     const auto a = codes.row(h).array();
@@ -155,7 +155,7 @@ struct Fixed {
     if (learn_intercept) theta.intercept = Vector::Constant(3, 0.3);
     chain.emplace(*data, settings, theta);
     chain->draw_codes(1);
-    codes = chain->codes().dense();
+    codes = Matrix(chain->codes().together());
   }
   std::optional<MatrixData> data;
   GibbsSettings settings;
@@ -340,7 +340,7 @@ void expect_same(const GibbsChain& one, const GibbsChain& other) {
   EXPECT_EQ(one.parameters().logit_pi, other.parameters().logit_pi);
   EXPECT_EQ(one.parameters().noise_precision, other.parameters().noise_precision);
   EXPECT_EQ(one.parameters().slab_precision, other.parameters().slab_precision);
-  EXPECT_EQ(one.codes().dense(), other.codes().dense());
+  EXPECT_EQ(Matrix(one.codes().together()), Matrix(other.codes().together()));
 }
 
 MatrixData some_data(bool missing) {
@@ -364,7 +364,7 @@ TEST(BetaProcessGibbs, GoesOnWithTheSameBits) {
     const GibbsChain whole = after(data, missing, 2, 4), half = after(data, missing, 2, 2);
     GibbsChain other = after(data, missing, 2, 0);
     other.set(half.parameters());
-    other.set(half.codes().dense());
+    other.set(half.codes().together());
     other.sweep(3);
     other.sweep(4);
     expect_same(whole, other);

@@ -292,7 +292,7 @@ TEST_F(CompareProgram, BadInput) {
       {{data, "--clean", "good.png"}, 2, "clean is for pictures"},
       {{data, "--methods", "exact,ksvd", "--lambda", "1"}, 2, "lambda is for online, feature-sign, none of which"},
       {{"good.png", "--atom-update", "exact"}, 2, "atom-update is for ksvd, none of which is compared"},
-      {{data, "--methods", "online,exact", "--lambda", "1e9", "--latents", "4"}, 2, "under which every code is zero"},
+      {{data, "--methods", "exact,online", "--lambda", "1e9", "--latents", "4"}, 2, "under which every code is zero"},
       {{data, "--curve"}, 2, "curve is for pictures"},
       {{data, "--seconds", "0"}, 2, "seconds is 0; give each method some time"},
       {{"good.png", "--tolerance", "0"}, 2, "tolerance is for tables of numbers, but good.png is a picture"},

@@ -53,7 +53,7 @@ TEST(OnlineDictionary, SumsAreThoseOfAllBatches) {
   EXPECT_LT((forgetting.B() - a * weights.asDiagonal() * all.X).norm(), 1e-12);
 }
 
-TEST(OnlineDictionary, ScheduleForgetsTheFirstBatchAndThenWeighsByNumber) {
+TEST(OnlineDictionary, ScheduleWeighsBatchesByNumber) {
   EXPECT_LT(online_decay(1, 512), 0.002);
   EXPECT_NEAR(online_decay(2, 512), 513.0 / 1025, 1e-15);
   double weight = 1;  // of batch 10 after batch 40

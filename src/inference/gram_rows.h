@@ -12,8 +12,7 @@ namespace gsc {
 class GramRows {
  public:
   virtual ~GramRows() = default;
-  virtual Index atoms() const = 0;
-  /// Row `atom`, atoms() long.
+  /// Row `atom`, one number for each atom.
   virtual void copy(Index atom, double* row) const = 0;
 };
 
@@ -21,7 +20,6 @@ class GramRows {
 class WholeGram final : public GramRows {
  public:
   explicit WholeGram(const Matrix& gram) : gram_(gram) {}
-  Index atoms() const override { return gram_.rows(); }
   void copy(Index atom, double* row) const override { std::copy_n(gram_.row(atom).data(), gram_.cols(), row); }
 
  private:
@@ -33,7 +31,6 @@ class ObservedGram final : public GramRows {
  public:
   /// `atoms`: H x D, one a row, zero in the columns that are missing; must stay.
   explicit ObservedGram(const Matrix& atoms) : atoms_(atoms) {}
-  Index atoms() const override { return atoms_.rows(); }
   void copy(Index atom, double* row) const override { times_vector(atoms_, atoms_.row(atom).data(), row); }
 
  private:

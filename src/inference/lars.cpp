@@ -21,7 +21,6 @@ void Lars::solve(const GramRows& gram, const double* correlations, double square
   std::fill(out_.begin(), out_.end(), char{0});
   std::copy_n(correlations, atoms, c_.begin());
   left_ = -1;
-  steps_ = 0;
   squared_error_ = squared_norm;
   const auto strongest =
       std::max_element(c_.begin(), c_.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
@@ -34,8 +33,7 @@ void Lars::solve(const GramRows& gram, const double* correlations, double square
 
 void Lars::follow(const GramRows& gram, const LarsEnd& end) {
   const Index most_steps = 64 + 16 * static_cast<Index>(c_.size());
-  while (steps_ < most_steps) {
-    ++steps_;
+  for (Index steps = 0; steps < most_steps; ++steps) {
     direction_ = signs_;
     active_.solve(direction_.data());
     active_.correlate(direction_.data(), v_.data());

@@ -41,7 +41,6 @@ class Lars {
   double value(Index i) const { return values_[static_cast<std::size_t>(i)]; }
   double lambda() const { return lambda_; }                ///< where the path ended
   double squared_error() const { return squared_error_; }  ///< there
-  Index steps() const { return steps_; }
 
  private:
   struct Event {
@@ -64,7 +63,6 @@ class Lars {
   std::vector<Index> combinations_;
   Index left_ = -1;  // the atom of the last step that left: it is at |c| = lambda and goes inwards
   double lambda_ = 0, squared_error_ = 0, gain_ = 0;  // gain: s'u
-  Index steps_ = 0;
 };
 
 }  // namespace gsc

@@ -1,8 +1,10 @@
 #pragma once
 // Codes by the lasso, for dictionaries that are learned with it:
 //
-//   lasso:    a = argmin 1/2 |x - D a|^2 + lambda |a|_1        by LARS, or by feature-sign search from a code to start
-//   from bounded:  a = argmin |a|_1  with  |x - D a|^2 <= D (error_gain sigma)^2        by LARS, which ends there
+//   lasso:    a = argmin 1/2 |x - D a|^2 + lambda |a|_1                            by LARS, or feature-sign search
+//   bounded:  a = argmin |a|_1  with  |x - D a|^2 <= D (error_gain sigma)^2        by LARS, which ends there
+//
+// Feature-sign search starts from a code, that of the iteration before, say.
 //
 // lambda is what the options say. Left out (0) it is a part of the length of the data point itself,
 //

@@ -49,7 +49,7 @@ class GibbsChain {
   const BetaProcessSums& sums() const { return sums_; }
   /// Goes on from these.
   void set(BetaProcessParameters theta) { theta_ = std::move(theta); }
-  void set(const Matrix& codes) { codes_.assign(codes); }
+  void set(const Codes& codes) { codes_.assign(codes); }
 
   double log_joint() const { return gsc::log_joint(theta_, settings_.priors, sums_, residual_); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "learning/packed_codes.h"
 #include "math/failure.h"
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
@@ -23,19 +24,9 @@ int usual_burn_in(const FitOptions& options) {
 
 void check_beta_process(const FitOptions& options) {
   const std::string method(to_string(options.inference.method));
-  if (options.noise != NoiseType::scalar)
-    throw UsageError("noise is " + std::string(to_string(options.noise)) + ", but the " + method +
-                     " method is for scalar noise");
-  if (options.slab != SlabType::diagonal)
-    throw UsageError("slab is full, but the " + method + " method is for a diagonal slab");
   if (options.known_noise > 0)
     throw UsageError("the noise is said to be known (sigma is " + number_text(options.known_noise) + "), but the " +
                      method + " method learns it; leave it out");
-  if (options.batch > 0)
-    throw UsageError("batch is " + std::to_string(options.batch) + ", but the " + method +
-                     " method learns from all data points at a time; leave it out");
-  if (options.inference.device != "cpu" && options.inference.device != "auto")
-    throw UsageError("device is '" + options.inference.device + "', but the " + method + " method computes on the cpu");
   if (!options.sharing.team->alone())
     throw UsageError("method is " + method + ", which learns in one process, but there are " +
                      std::to_string(options.sharing.team->size()) + "; start it without mpirun, on several threads");
@@ -181,7 +172,7 @@ void BetaProcessLearner::save(MethodState& state) const {
     if (theta.intercept.size() > 0) state.arrays["draw_intercept" + of] = theta.intercept;
     state.numbers["draw_slab_precision" + of] = theta.slab_precision;
     state.numbers["draw_noise_precision" + of] = theta.noise_precision;
-    state.columns["codes" + of] = chains_[c].codes().dense();
+    state.columns["codes" + of] = packed(chains_[c].codes().together());
     averages_[c].save(of, state);
     noises.push_back(averages_[c].noise_std);
     joints.push_back(averages_[c].log_joint);
@@ -214,19 +205,19 @@ BetaProcessLearner::Saved BetaProcessLearner::restore(const MethodState& state, 
     theta.intercept = state.array("draw_intercept" + of).reshaped();
     theta.slab_precision = state.number("draw_slab_precision" + of, 1);
     theta.noise_precision = state.number("draw_noise_precision" + of, 1);
-    const Matrix codes = state.column("codes" + of);
+    const Matrix columns = state.column("codes" + of);
     averages_[c] = ChainAverages::saved(of, state);
-    if (codes.size() == 0) {
+    if (columns.size() == 0) {
       found = Saved::parameters;
       chains_[c].set(std::move(theta));
       continue;
     }
-    if (theta.logit_pi.size() != H || codes.rows() != H || codes.cols() != data.rows())
-      throw UsageError("the checkpoint's codes are of " + std::to_string(codes.rows()) + " latents and " +
-                       std::to_string(codes.cols()) + " data points, but there are " + std::to_string(H) + " and " +
-                       std::to_string(data.rows()) + "; resume with the data they were learned from");
+    if (theta.logit_pi.size() != H || columns.cols() != data.rows())
+      throw UsageError("the checkpoint is of " + std::to_string(theta.logit_pi.size()) + " latents and " +
+                       std::to_string(columns.cols()) + " data points, but there are " + std::to_string(H) + " and " +
+                       std::to_string(data.rows()) + "; resume with the data it was learned from");
     chains_[c].set(std::move(theta));
-    chains_[c].set(codes);
+    chains_[c].set(unpacked(columns, H));
   }
   return found;
 }

@@ -19,13 +19,7 @@ std::vector<Index> sweep_order(std::uint64_t seed, Index latents, int row) {
 
 }  // namespace
 
-void BetaVariationalLearner::check(const FitOptions& options) {
-  check_beta_process(options);
-  if (options.inference.missing == Missing::nan)
-    throw UsageError(
-        "values may be missing, but the beta-variational method learns from complete data; the beta-process method "
-        "learns from data with gaps");
-}
+void BetaVariationalLearner::check(const FitOptions& options) { check_beta_process(options); }
 
 BetaVariationalLearner::BetaVariationalLearner(Share& share, const FitOptions& options, Beginning beginning,
                                                StopRequest stop)

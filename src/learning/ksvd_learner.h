@@ -4,8 +4,8 @@
 // they are:
 //
 //   I   users of atom k            E_n = x_n - sum_{j != k} d_j z_jn    for n in I, what the others leave
-//   exact:        d_k, z_k = the best rank-one approximation of E: the first eigenvector of sum_n E_n E_n', z_n =
-//   d_k'E_n approximate:  d_k ~ sum_n z_n E_n,  then  z_n = d_k'E_n              a step of alternating least squares
+//   exact:        d_k = first eigenvector of sum_n E_n E_n',  then  z_n = d_k'E_n      the best of rank one
+//   approximate:  d_k ~ sum_n z_n E_n,                        then  z_n = d_k'E_n      a step of least squares
 //
 // With missing values the sums go over what is observed, entry by entry (m_nj is 1 or 0), and both steps
 //

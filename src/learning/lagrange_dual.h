@@ -34,7 +34,7 @@ DualPoint dual_point(const BasisSums& sums, double bound, const Vector& multipli
 
 struct DualSolution {
   Matrix basis;
-  Vector multipliers;  ///< l: a start for the next time
+  Vector multipliers;  ///< l
   int steps = 0;
   Index unused = 0;  ///< atoms without a code, which stay as they were
 };

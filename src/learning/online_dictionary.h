@@ -3,8 +3,7 @@
 // the step that it makes after each.
 //
 //   A <- beta A + mean a a'      B <- beta B + mean x a'      over a batch of eta data points x with codes a
-//   minimise  1/2 tr(D'D A) - tr(D'B)  over |d_j| <= 1:   d_j <- project(d_j + (b_j - D a_j) / A_jj)   for j = 1, 2,
-//   ...
+//   minimise  1/2 tr(D'D A) - tr(D'B)  over |d_j| <= 1:   d_j <- project(d_j + (b_j - D a_j) / A_jj)   for all j
 //
 // The minimum over one atom is the projection of that over all space, as A_jj is the same in every direction: so no
 // step raises this surrogate of the objective, and one pass is enough, as the next batch starts from here. Old batches,
@@ -12,7 +11,7 @@
 //
 //   beta_t = (theta + 1 - eta) / (theta + 1),    theta = t eta while t < eta, then eta^2 + t - eta,
 //
-// under which the first batch counts nothing and then each of them about as much as its number.
+// under which batch t counts about t times as much as the first, while t < eta.
 
 #include <gsc/types.h>
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "inference/coder.h"
+
 namespace gsc {
 
 class SparseCodes {
@@ -42,19 +44,23 @@ class SparseCodes {
       body(static_cast<Index>(from.latents[i]), from.values[i]);
   }
 
-  /// H x N, with zeros; and from there.
-  Matrix dense() const {
-    Matrix all = Matrix::Zero(latents_, points_);
+  /// All of them as one matrix, a column a data point; and from there.
+  Codes together() const {
+    Codes all(latents_, points_);
     for (Index c = 0; c < chunks(); ++c)
-      for (Index row = 0; row < rows(c); ++row)
-        visit(c, row, [&](Index h, double value) { all(h, first(c) + row) = value; });
+      for (Index row = 0; row < rows(c); ++row) {
+        all.startVec(first(c) + row);
+        visit(c, row, [&](Index h, double value) { all.insertBack(h, first(c) + row) = value; });
+      }
+    all.finalize();
     return all;
   }
-  void assign(const Matrix& dense) {
+  void assign(const Codes& codes) {
     for (Index c = 0; c < chunks(); ++c) {
       Chunk fresh;
       for (Index row = 0; row < rows(c); ++row) {
-        for (Index h = 0; h < latents_; ++h) append(fresh, h, dense(h, first(c) + row));
+        for (Codes::InnerIterator entry(codes, first(c) + row); entry; ++entry)
+          append(fresh, entry.row(), entry.value());
         fresh.ends.push_back(static_cast<std::uint32_t>(fresh.latents.size()));
       }
       chunk(c) = std::move(fresh);

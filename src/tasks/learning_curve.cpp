@@ -180,14 +180,15 @@ DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Pic
   alone.models = {plan};
   alone.groups.threads = plan.fit.inference.threads;
   TimeLimit limit(options.seconds);
-  alone.out_of_time = [&] { return limit.is_up(); };
+  bool cut = false;
+  alone.out_of_time = [&] { return cut = limit.is_up(); };
   course.denoised = denoise_as_planned(noisy, alone, [&](const DenoiseProgress& now) {
     if (now.state != nullptr) limit.on_iteration(*now.state);
     if (clean && options.judge_on_the_way && now.state != nullptr) keep(models, *now.state);
     return !observer || observer(now);
   });
   const Denoised::Learned& learned = course.denoised.learned.front();
-  course.out_of_time = limit.is_up() && learned.fit.reason == StopReason::iterations;
+  course.out_of_time = cut && learned.fit.reason == StopReason::iterations;
   course.curve = curve_of(learned.fit.state.history);
   if (!clean) return course;
 
