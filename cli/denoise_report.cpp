@@ -132,7 +132,7 @@ void write_report(const std::string& path, const Settings& settings, const Denoi
   }
   if (!run.denoised.std.channels.empty())
     figures.push_back(
-        {"posterior standard deviation", fmt::format("white is {:.3g}", largest), run.denoised.std, 0, largest});
+        {"standard deviation of the error", fmt::format("white is {:.3g}", largest), run.denoised.std, 0, largest});
   report.add_figures(figures);
   report.add_heading("Learning");
   report.add_learning(main.fit.state, main.options.inference.method);

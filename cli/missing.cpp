@@ -81,8 +81,10 @@ void choose_missing(const CommandLine& line, Settings& settings, const ModelFile
 }
 
 MissingSigns missing_signs(const Settings& settings) {
+  const bool masked = !settings.mask.empty();
   if (settings.fit.inference.missing == Missing::error) return {};
-  return {settings.missing == "error" ? "" : settings.missing, !settings.mask.empty()};
+  if (settings.missing == "error" || (settings.missing == "nan" && !masked)) return {"", masked};
+  return {settings.missing, masked};
 }
 
 void mark_missing(const Settings& settings, const std::string& command, Team& team, Input& input) {

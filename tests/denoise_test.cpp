@@ -176,6 +176,58 @@ TEST(Denoise, BestHalvesThePictureWhereNoiseIsStrong) {
   EXPECT_TRUE(plan_at(25, 100).coarse.empty()) << "too small";
 }
 
+/// The same picture in other units: real32 unless it is said.
+Picture in_units(const Picture& picture, double scale, double offset, PixelDepth depth = PixelDepth::real32) {
+  Picture result = picture;
+  result.depth = depth;
+  for (Matrix& channel : result.channels) {
+    channel = (scale * channel).array() + offset;
+    if (depth != PixelDepth::real32) channel = channel.array().round();
+  }
+  return result;
+}
+
+// Also those that use little of the range of their depth, and what is told in their units.
+TEST(Denoise, TheUnitsOfThePixelsDoNotMatter) {
+  const Picture clean = texture(64), noisy = add_noise(clean, 8, false, 17);
+  for (const bool told : {false, true}) {
+    DenoiseOptions options = small_options();
+    options.quality = Quality::fast;
+    if (told) options.sigma = 8;
+    const double usual = psnr(clean, denoise(noisy, options).picture, 255);
+    EXPECT_GT(usual, psnr(clean, noisy, 255) + 3);
+    struct Units {
+      double scale, offset;
+      PixelDepth depth;
+    };
+    for (const auto& [scale, offset, depth] : {Units{1e-5, 0, PixelDepth::real32},
+                                               {1.0 / 255, -0.5, PixelDepth::real32},
+                                               {1, 10000, PixelDepth::real32},
+                                               {1e6, 0, PixelDepth::real32},
+                                               {4, 100, PixelDepth::bits16},
+                                               {256, 0, PixelDepth::bits16}}) {
+      SCOPED_TRACE(::testing::Message() << scale << " y + " << offset << (told ? ", told" : ""));
+      if (told) options.sigma = 8 * scale;
+      const Denoised denoised = denoise(in_units(noisy, scale, offset, depth), options);
+      EXPECT_NEAR(psnr(in_units(clean, scale, offset), denoised.picture, 255 * scale), usual, 0.1);
+      EXPECT_NEAR(denoised.noise.std, 8 * scale, scale);
+    }
+  }
+}
+
+TEST(Denoise, BestDoesWithoutHalfTheSizeWhereNothingWouldBeLeft) {
+  Picture squares;
+  squares.channels = {Matrix::NullaryExpr(128, 128, [](Index y, Index x) { return (x + y) % 2 == 0 ? 0.0 : 255.0; })};
+  DenoiseOptions options;
+  options.quality = Quality::best;
+  const NoiseLevel noise{.std = 30, .told = true};
+  EXPECT_TRUE(plan_denoising(squares, options, noise).coarse.empty());
+  const Picture noisy = add_noise(squares, 30, false, 1);
+  EXPECT_EQ(plan_denoising(noisy, options, noise).coarse.size(), 1U);
+  options.patch = 64;  // of which half the size has not even two
+  EXPECT_TRUE(plan_denoising(noisy, options, noise).coarse.empty());
+}
+
 TEST(Denoise, LowFrequenciesOfHalfTheSizeHelp) {
   Picture clean;
   clean.channels.emplace_back(128, 128);
@@ -357,6 +409,14 @@ TEST(Denoise, RefusesWhatCannotBeDenoised) {
   options.patch.reset();
   options.stride = 13;  // more than any patch that would be chosen
   expect_refused({"stride is 13, but patches have only", "choose a smaller stride"});
+  options = small_options();
+  options.method = Method::factored;
+  options.batch.reset();
+  options.sigma = 12;
+  expect_refused({"sigma is 12", "factored method learns the noise level"});
+  options.sigma.reset();
+  options.noise = NoiseSource::measured;
+  expect_refused({"noise is to be measured", "factored method learns it"});
 }
 
 TEST(Denoise, StopsWhenAsked) {

@@ -12,13 +12,14 @@
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
-/// What a model file holds.
-/// How a table says which of its values are missing (gsc/missing.h), beside InferenceOptions::missing.
+/// How a table says which of its values are missing (gsc/missing.h), where it is not by NaN alone, as
+/// InferenceOptions::missing has it.
 struct MissingSigns {
-  std::string value;  ///< "nan", or the number that stands for missing values; empty: not told
-  bool mask = false;  ///< whether a mask says it, too
+  std::string value;  ///< the number that stands for missing values, or beside a mask "nan"; empty: not told
+  bool mask = false;  ///< whether a mask says it
 };
 
+/// What a model file holds.
 struct ModelFile {
   FitState state;                           ///< parameters, history, rescues
   std::optional<FitOptions> options;        ///< how it was learned, if it was

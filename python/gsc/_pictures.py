@@ -105,7 +105,7 @@ class Denoised:
     image : ndarray
         The picture, in the units it came in and never clipped.
     std : ndarray or None
-        Posterior standard deviation of each pixel; None by a method that has none (``method="ksvd"``).
+        Standard deviation of the error of each pixel; None by a method that has none (``method="ksvd"``).
     noise : NoiseLevel
         As told, or measured before learning.
     components : ndarray of shape (n_components, patch, patch[, channels])
@@ -146,7 +146,7 @@ def denoise(
     channel_axis : int or None, default=None
         Where the colours are; None: the picture is grey.
     return_std : bool, default=False
-        Also the posterior standard deviation of each pixel.
+        Also the standard deviation of the error of each pixel.
     return_all : bool, default=False
         A :class:`Denoised` instead.
     n_jobs : int or None, default=None
@@ -206,7 +206,7 @@ def denoise(
 
 
 def estimate_sigma(image: Any, *, channel_axis: int | None = None, return_level: bool = False) -> Any:
-    """How strong the noise of a picture is, from its smooth parts.
+    """How strong the noise of a picture is, from its smooth parts and its spectra.
 
     Parameters
     ----------

@@ -54,8 +54,10 @@ def test_says_how_certain_it_is():
     assert abs(draws.noise_variance_**0.5 - NOISE) < 5 * draws.noise_std_deviation_
     assert set(draws.r_hat_) == {"noise_std", "log_joint"} and min(draws.r_hat_.values()) > 0.9
     assert draws.objective_ == draws.history_["log_joint"][-1] / len(DATA) and not draws.converged_
-    alone = make("beta-process", n_chains=1, max_iter=5).fit(DATA)  # the sweeps before draws are averaged
-    assert alone.r_hat_ == {} and alone.noise_std_deviation_ is None and alone.components_variance_ is None
+    alone = make("beta-process", n_chains=1, max_iter=5).fit(DATA)  # fewer than burn_in: the second half is averaged
+    assert alone.r_hat_ == {} and alone.noise_std_deviation_ > 0 and alone.components_variance_.shape == (10, 16)
+    nothing = make("beta-process", n_chains=1, max_iter=0).fit(DATA)
+    assert nothing.r_hat_ == {} and nothing.noise_std_deviation_ is None and nothing.components_variance_ is None
     bound = make("beta-variational").fit(DATA)
     assert np.diff(bound.history_["bound"]).min() > -1e-6 * abs(bound.history_["bound"][-1])
     assert bound.objective_ == bound.history_["bound"][-1] / len(DATA) and bound.noise_std_deviation_ is None

@@ -25,6 +25,14 @@ LONG = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c_raises():
+    """In the background of a shell Ctrl-C is ignored, and what is started there inherits that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("name", LONG)
 def test_ctrl_c(name):
     """It ends what would otherwise take minutes."""

@@ -180,7 +180,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
   result.seconds = seconds;
   result.measure = clean ? Measure::psnr : Measure::free_energy;
   result.judged_on_the_way = judge_on_the_way || !clean;
-  const double noise = noise_level(noisy, options).std;
+  const NoiseLevel noise = noise_level(noisy, options);
   std::vector<ModelPlan> plans;
   for (const Method method : methods) {
     DenoiseOptions of_method = options;
@@ -205,7 +205,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     if (read.inference.max_active == 0) of_method.max_active.reset();
     if (!spike_and_slab(method)) of_method.candidates.reset();
     of_method.validate();
-    plans.push_back(plan_denoising(noisy, of_method, {.std = noise}).models.front());
+    plans.push_back(plan_denoising(noisy, of_method, noise).models.front());
     // Samples before half of the iterations do not count, but nobody knows how many there will be.
     if (seconds > 0 && !options.burn_in) plans.back().fit.beta_process.burn_in = FitOptions().beta_process.burn_in;
     result.patch = plans.back().patch;
@@ -225,7 +225,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
       return !observer.stop_requested();
     };
     DenoisingCourse course = denoise_with_curve(
-        noisy, clean, plans[i], noise,
+        noisy, clean, plans[i], noise.std,
         {.judge_on_the_way = judge_on_the_way, .most_judging = kMostJudging, .seconds = seconds}, watch);
     run.fit = std::move(course.denoised.learned.front().fit);
     run.curve = std::move(course.curve);

@@ -1,5 +1,6 @@
-// Denoising: learn a model from the picture's own patches, replace every patch by its posterior mean W <s.z>, average
-// overlapping patches.
+// Denoising: learn models from the picture's own patches, replace every patch by its posterior mean W <s.z>, average
+// overlapping patches; then rounds of groups of similar patches, and where noise is strong the same for the picture of
+// half the size (docs/denoise.md).
 
 #include <gsc/denoise.h>
 
@@ -237,6 +238,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   groups.device_may_fail = device == "auto";
   filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, go_on,
                    &disagreement);
+  result.seconds_grouping = seconds_since(start);
   for (const DenoisePlan& half : plan.coarse) {
     work.begin(half.seconds());
     work.now.half_size = true;
@@ -245,7 +247,6 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   }
   if (has_std && plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
     combine_deviations(plan.group_noise, disagreement, result.std, threads);
-  result.seconds_grouping = seconds_since(start);
   result.picture.alpha = noisy.alpha;
   result.picture.metadata = noisy.metadata;
   return result;

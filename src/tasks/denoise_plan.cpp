@@ -8,6 +8,7 @@
 #include "tasks/beta_process_plan.h"
 #include "tasks/dictionary_plan.h"
 #include "tasks/parallel_rows.h"
+#include "tasks/pixel_units.h"
 #include "tasks/planes.h"
 #include "tasks/scales.h"
 
@@ -128,22 +129,37 @@ void check_values(const Picture& noisy, int threads) {
   }
 }
 
+bool is_flat(const Picture& picture) {
+  return std::all_of(picture.channels.begin(), picture.channels.end(),
+                     [](const Matrix& channel) { return (channel.array() == channel(0, 0)).all(); });
+}
+
 /// Throws unless there is something to learn from.
 void check(const Picture& noisy, int threads) {
   if (std::min(noisy.height(), noisy.width()) < 2 * kSmallestPatch)
     throw Error("the picture has " + size_text(noisy) + " pixels; denoising needs at least " +
                 std::to_string(2 * kSmallestPatch) + " in each direction");
   check_values(noisy, threads);
-  const bool flat = std::all_of(noisy.channels.begin(), noisy.channels.end(),
-                                [](const Matrix& channel) { return (channel.array() == channel(0, 0)).all(); });
-  if (flat)
-    throw Error("the picture is flat (every pixel is " + number_text(noisy.channels[0](0, 0)) +
+  if (is_flat(noisy)) {
+    std::string pixel;
+    for (const Matrix& channel : noisy.channels) pixel += (pixel.empty() ? "" : ", ") + number_text(channel(0, 0));
+    throw Error("the picture is flat (every pixel is " + pixel +
                 "), so there is nothing to denoise; is it the right one?");
+  }
 }
 
 void set_truncation(const DenoiseOptions& options, const Preset& usual, FitOptions& fit) {
   fit.inference.candidates = options.candidates.value_or(std::min(usual.candidates, fit.latents));
   fit.inference.max_active = options.max_active.value_or(std::min(usual.max_active, fit.inference.candidates));
+}
+
+/// The factored method learns the noise level with the rest.
+void refuse_told_noise(const DenoiseOptions& options) {
+  if (options.sigma)
+    throw UsageError("sigma is " + number_text(*options.sigma) +
+                     ", but the factored method learns the noise level; leave it out");
+  if (options.noise == NoiseSource::measured)
+    throw UsageError("the noise is to be measured, but the factored method learns it; leave that out");
 }
 
 bool stepwise_by_default(const DenoiseOptions& options) {
@@ -171,9 +187,9 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
 }
 
 ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
-                     const NoiseLevel& noise) {
+                     const NoiseLevel& noise, double range) {
   const Index smaller_side = std::min(noisy.height(), noisy.width());
-  const double noise_share = noise.std / noisy.peak();
+  const double noise_share = noise.std / range;
   const bool of_dictionary = point_estimate(options.method);
   ModelPlan plan;
   plan.noise_share = noise_share;
@@ -198,7 +214,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
   const Index available = std::min(plan.train_patches, positions);
   if (of_dictionary) {
-    plan_dictionary(noisy, options, noise, available, plan);
+    plan_dictionary(noisy, options, noise, range, available, plan);
     return plan;
   }
   if (beta_process) {
@@ -209,7 +225,10 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, usual.latents));
   set_truncation(options, usual, plan.fit);
   plan.fit.inference.method = options.method;
-  if (options.method == Method::factored) plan.fit.factored = options.factored;
+  if (options.method == Method::factored) {
+    refuse_told_noise(options);
+    plan.fit.factored = options.factored;
+  }
   plan.fit.factored.shape = {plan.patch, plan.patch, static_cast<Index>(noisy.channels.size())};
   plan.fit.inference.selection = options.selection;
   plan.fit.inference.precision = options.precision;
@@ -234,9 +253,8 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
         ", but priors of their own for patches need the truncated method, stride 1 and device cpu or cuda");
   plan.nonlocal_rounds = options.nonlocal.value_or(can_nonlocal ? usual.nonlocal_rounds : 0);
   const NoiseSource source = options.noise.value_or(stepwise ? NoiseSource::measured : NoiseSource::learned);
-  // A picture drawn by a program may have no noise at all.
   if (source == NoiseSource::measured) {
-    plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
+    plan.fit.known_noise = noise_held(noise, range);
     plan.inference_noise = (plan.nonlocal_rounds > 0 ? 1 : kInferenceShare) * plan.fit.known_noise;
   }
   plan.fit.validate();
@@ -245,9 +263,9 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
 }
 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
-  const double noise_share = plan.noise.std / noisy.peak();
+  const double noise_share = plan.noise.std / plan.range;
   plan.group_rounds = options.groups.value_or(spike_and_slab(options.method) ? usual.group_rounds : 0);
-  plan.group_noise = kGroupShare * std::max(plan.noise.std, 1e-3 * noisy.peak());
+  plan.group_noise = kGroupShare * noise_held(plan.noise, plan.range);
   plan.groups.step = usual.group_step;
   plan.groups.reach = usual.group_reach;
   plan.groups.threads = options.threads;
@@ -274,6 +292,10 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
 
 }  // namespace
 
+double noise_held(const NoiseLevel& noise, double range) {
+  return std::max(noise.std, (noise.told ? 1e-5 : 1e-3) * range);
+}
+
 double DenoisePlan::seconds() const {
   double sum = group_seconds;
   for (const ModelPlan& model : models) sum += model.learning_seconds + model.inferring_seconds;
@@ -287,18 +309,24 @@ DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, 
   const int usual_models = spike_and_slab(options.method) ? usual.models : 1;
   DenoisePlan plan;
   plan.noise = noise;
+  plan.range = range_of(noisy, noise.std);
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual_models)); ++i) {
-    plan.models.push_back(plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise));
+    plan.models.push_back(
+        plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise, plan.range));
     plan.models.back().fit.seed = options.seed + i;
   }
   plan_groups(noisy, options, usual, plan);
-  const bool strong = noise.std > kMediumNoise * noisy.peak();
-  if (usual.coarse_share > 0 && strong && spike_and_slab(options.method) &&
-      std::min(noisy.height(), noisy.width()) >= kSmallestHalved) {
-    NoiseLevel half = noise;
-    half.std /= 2;
-    plan.coarse.push_back(plan_denoising(halved(noisy), options, half));
-    plan.coarse_share = usual.coarse_share;
+  const bool strong = noise.std > kMediumNoise * plan.range;
+  const Index smaller_half = std::min(noisy.height(), noisy.width()) / 2;
+  if (usual.coarse_share > 0 && strong && spike_and_slab(options.method) && 2 * smaller_half >= kSmallestHalved &&
+      smaller_half >= 2 * options.patch.value_or(0)) {
+    // Of a pattern of single pixels nothing is left.
+    if (const Picture half = halved(noisy); !is_flat(half)) {
+      NoiseLevel of_half = noise;
+      of_half.std /= 2;
+      plan.coarse.push_back(plan_denoising(half, options, of_half));
+      plan.coarse_share = usual.coarse_share;
+    }
   }
   return plan;
 }

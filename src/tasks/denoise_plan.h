@@ -16,7 +16,7 @@ struct ModelPlan {
   Index patch = 8, stride = 1, train_patches = 0;
   PatchMean patch_mean = PatchMean::remove;
   PatchWeights weights = PatchWeights::certainty;
-  double noise_share = 0;      ///< of the range of the picture: the noise as measured
+  double noise_share = 0;      ///< of the range of the picture: the noise as told or measured
   double smoothing = 0;        ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
   bool cosines = false;        ///< the start is an overcomplete set of cosines (cosine_atoms.h)
   bool usual_lambda = false;   ///< nobody gave it, so where no code would be left it may be less
@@ -35,6 +35,7 @@ struct ModelPlan {
 /// All of it.
 struct DenoisePlan {
   NoiseLevel noise;
+  double range = 255;  ///< of the picture, from black to white (pixel_units.h)
   std::vector<ModelPlan> models;
   int group_rounds = 0;
   GroupOptions groups;
@@ -49,10 +50,14 @@ struct DenoisePlan {
   double seconds() const;
 };
 
+/// The noise that learning and groups hold to. A picture drawn by a program may have none at all, and nothing can be
+/// learned without any: at least a thousandth of the range, or next to nothing where somebody tells it.
+double noise_held(const NoiseLevel& noise, double range);
+
 /// Throws Error for a picture that is too small for any patch, or flat, UsageError for options that do not fit it.
 DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise);
 
-/// The plan in a line: what will be done, and about how long that takes.
+/// The plan in a line: what will be done.
 std::string plan_text(const DenoisePlan& plan);
 
 /// What denoise() does once it is planned.

@@ -30,8 +30,8 @@ constexpr double kPatchesPerNoise = 0.034 * 255;
 
 Index dictionary_train_patches(Method method) { return protocol(method).train_patches; }
 
-void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, Index available,
-                     ModelPlan& plan) {
+void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, double range,
+                     Index available, ModelPlan& plan) {
   const auto channels = static_cast<Index>(noisy.channels.size());
   plan.weights = PatchWeights::equal;
   plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, kDictionaryAtoms));
@@ -48,8 +48,8 @@ void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const 
   plan.fit.factored.shape = {plan.patch, plan.patch, channels};
   if (options.init) plan.fit.init = *options.init;
   plan.cosines = !options.init && channels == 1;
-  plan.fit.known_noise = std::max(noise.std, 1e-3 * noisy.peak());
-  plan.noisy_weight = noisy.peak() / (kPatchesPerNoise * plan.fit.known_noise);
+  plan.fit.known_noise = noise_held(noise, range);
+  plan.noisy_weight = range / (kPatchesPerNoise * plan.fit.known_noise);
   CodingOptions& coding = plan.fit.inference.coding;
   if (options.method == Method::online) {
     plan.fit.batch = options.batch.value_or(0) > 0 ? *options.batch : kOnlineBatch;

@@ -61,6 +61,16 @@ PixelUnits units_of(const Picture& damaged) {
   return {(low + high) / 2, white > 0 ? white / kWhite : 1};
 }
 
+double range_of(const Picture& noisy, double noise) {
+  constexpr double kNoiseSpread = 4.65;  // q_99 - q_1 of a Gaussian, in deviations
+  if (noisy.depth == PixelDepth::bits8) return kWhite;
+  Spread spread = spread_of(noisy);
+  const double seen = spread.quantile(kHigh) - spread.quantile(kLow), all = spread.most - spread.least;
+  const double clean = std::sqrt(std::max(seen * seen - std::pow(kNoiseSpread * noise, 2), 0.0));
+  const double white = std::max(kUsual * (seen > 0 ? std::max(clean, seen / 2) : all), kLeast * all);
+  return noisy.depth == PixelDepth::bits16 ? std::min(white, noisy.peak()) : white;
+}
+
 Picture to_units(const Picture& picture, const PixelUnits& units) {
   return changed(picture, [units](double pixel) { return units.to(pixel); });
 }

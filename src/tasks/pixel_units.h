@@ -1,6 +1,6 @@
 #pragma once
-// Units in which pictures of any kind are alike, so that what is filled does not depend on theirs: a y + b, for any a
-// but 0 and any b, gives the same picture transformed.
+// Units in which pictures of any kind are alike, so that what is done to them does not depend on theirs: a y + b, for
+// any a but 0 and any b, gives the same picture transformed.
 //
 //   x = (y - offset) / scale,   scale = 4/3 (q_99 - q_1) / 255,   offset = (q_1 + q_99) / 2
 //
@@ -21,6 +21,10 @@ struct PixelUnits {
 
 /// `damaged` has NaN where values are missing, which do not matter; something is observed.
 PixelUnits units_of(const Picture& damaged);
+
+/// From black to white, as 255 in ordinary pictures of 8 bits: there it is that; of others 4/3 (q_99 - q_1) less what
+/// noise of so much adds to it. At least half of it is left, and it is at most the white of 16 bits.
+double range_of(const Picture& noisy, double noise);
 
 /// Channels alone, without alpha and metadata; NaN stays.
 Picture to_units(const Picture& picture, const PixelUnits& units);
