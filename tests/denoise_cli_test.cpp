@@ -58,7 +58,7 @@ TEST_F(DenoiseProgram, AnExperimentWritesEverything) {
   const Picture std = read_picture(file("std.TIF"));
   EXPECT_EQ(std.depth, PixelDepth::real32);
   EXPECT_EQ(std.width(), 56);
-  EXPECT_NE(read_file(file("r.html")).find("posterior standard deviation"), std::string::npos);
+  EXPECT_NE(read_file(file("r.html")).find("standard deviation of the error"), std::string::npos);
 
   // The noisy picture it kept gives the same gain when it is told the clean one.
   const ProgramResult again =
