@@ -54,8 +54,8 @@ void check_one_array(const CommandLine& line) {
                                    name, output_name(line.settings.output)));
 }
 
-/// Filling in needs gaps, and a place to go.
-void check_impute(const CommandLine& line, const Settings& settings) {
+/// Filling in needs gaps, a model that has them, and a place to go.
+void check_impute(const CommandLine& line, const Settings& settings, const Model& model) {
   if (settings.impute.empty() && settings.impute_std.empty()) {
     if (line.given("denoise-observed"))
       throw UsageError("denoise-observed is about what --impute writes, which is not asked for; add --impute FILE");
@@ -65,6 +65,11 @@ void check_impute(const CommandLine& line, const Settings& settings) {
     throw UsageError(
         "impute fills in missing values, but missing is error; say which values are missing with --missing nan, "
         "--missing VALUE or --mask FILE");
+  if (settings.denoise_observed && model.noise.type() == NoiseType::full)
+    throw UsageError(
+        fmt::format("denoise-observed needs a model with noise of each dimension by itself, but that of {} is full; "
+                    "learn one with scalar or diagonal noise",
+                    settings.model));
 }
 
 /// What a method that gives codes alone does not have.
@@ -173,7 +178,7 @@ int run_infer(const CommandLine& line) {
             fmt::format("{} is given, but coding is lasso, which ends by lambda; leave it out, or choose "
                         "--coding bounded or omp",
                         name));
-  check_impute(line, settings);
+  check_impute(line, settings, model);
   const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
   settings.fit.inference.validate(model.latents());
   Input input = open_input(line, settings, "infer", &file, solo());

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "run_program.h"
@@ -276,6 +277,10 @@ TEST_F(GapsCli, RefusalsSayWhatToDo) {
   done(fit("whole.npy", "whole.h5", {}));
   fails(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy"}, {"missing is error", "--mask FILE"});
   fails(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--denoise-observed"}, {"add --impute FILE"});
+  done(fit("whole.npy", "full.h5", {"--noise", "full"}));
+  fails(2, {"infer", "full.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy", "--denoise-observed"},
+        {"denoise-observed", "full.h5", "scalar or diagonal"});
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "c.npz"));
 }
 
 }  // namespace

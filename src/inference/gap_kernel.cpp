@@ -1,5 +1,6 @@
 #include "inference/gap_kernel.h"
 
+#include "inference/raised_reference.h"
 #include "inference/simd_targets.h"
 #include "math/aligned.h"
 
@@ -64,8 +65,7 @@ class GapBatch {
       again = false;
       for (size_t l = 0; l < lanes; ++l)
         if (max_x[l] > kHeadroom) {
-          const double raised =
-              std::max(reference[l] + static_cast<double>(max_x[l]), std::nextafter(reference[l], INFINITY));
+          const double raised = raised_reference(reference[l], static_cast<double>(max_x[l]));
           again |= raised > reference[l];
           reference[l] = raised;
           if (reference[l] > kRange) return false;

@@ -1,5 +1,6 @@
 #include "inference/kernels.h"
 
+#include "inference/raised_reference.h"
 #include "inference/simd_targets.h"
 #include "math/aligned.h"
 
@@ -140,10 +141,7 @@ class Batch {
       again = false;
       for (size_t l = 0; l < lanes; ++l)
         if (max_x[l] > kHeadroom) {
-          // By one step at least, or rounding could keep a huge reference where it is for ever. At infinity there is no
-          // more step: the log sum becomes NaN, which fit() refuses.
-          const double raised =
-              std::max(reference[l] + static_cast<double>(max_x[l]), std::nextafter(reference[l], INFINITY));
+          const double raised = raised_reference(reference[l], static_cast<double>(max_x[l]));
           again |= raised > reference[l];
           reference[l] = raised;
           if (reference[l] > kRange) return false;

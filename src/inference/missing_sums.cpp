@@ -10,15 +10,17 @@
 
 namespace gsc {
 
-Index row_products_megabytes(Index dimensions, Index latents) {
-  // Learning holds the sums of the last E-step and of this one, and a copy on their way to the other processes.
-  constexpr double kCopies = 3;
+Index row_products_megabytes(Index dimensions, Index latents, Method method) {
+  // Learning holds the sums of the last E-step and of this one, and a copy on their way to the other processes. In
+  // batches, which the factored method does not have, it holds the running sums before and after the pass, those of the
+  // batch, of its data points as they are gathered, that copy, and for a checkpoint one more.
+  const double copies = method == Method::factored ? 3 : 6;
   const double bytes = 8 * static_cast<double>(dimensions) * static_cast<double>(latents * (latents + 1) / 2);
-  return static_cast<Index>(std::ceil(kCopies * bytes / 1048576));
+  return static_cast<Index>(std::ceil(copies * bytes / 1048576));
 }
 
 bool has_row_products(Index dimensions, Index latents, const InferenceOptions& options) {
-  return row_products_megabytes(dimensions, latents) <= options.gap_memory;
+  return row_products_megabytes(dimensions, latents, options.method) <= options.gap_memory;
 }
 
 void add_optional_shapes(Statistics& statistics, const Model& model, const InferenceOptions& options) {
@@ -71,7 +73,7 @@ void MissingSums::gather(int thread, const BlockInference& block) {
                       block.product_latents.data() + rows * block.product_latents.cols());
   mine.products.insert(mine.products.end(), block.products.data(),
                        block.products.data() + rows * block.products.cols());
-  mine.missing.insert(mine.missing.end(), mine.gaps.data(), mine.gaps.data() + rows * D);
+  for (Index i = 0; i < rows * D; ++i) mine.missing.push_back(mine.gaps.data()[i] != 0);
   mine.rows += rows;
 }
 
@@ -93,11 +95,12 @@ void MissingSums::add_up(int threads) {
   const auto add_latent = [&](Index i) {
     const FloatingPointScope scope;
     Vector product(D);
+    Eigen::ArrayXd missing(D);
     for (const Entry& entry : of_latent_[static_cast<std::size_t>(i)]) {
       const Thread& from = threads_[entry.thread];
       const std::uint16_t* latents = from.latents.data() + static_cast<Index>(entry.row) * size;
       const double* products = from.products.data() + static_cast<Index>(entry.row) * triangle;
-      const Eigen::Map<const Eigen::ArrayXd> missing(from.missing.data() + static_cast<Index>(entry.row) * D, D);
+      std::copy_n(from.missing.data() + static_cast<Index>(entry.row) * D, D, missing.data());
       const auto value = [&](Index p, Index q) { return products[p >= q ? p * (p + 1) / 2 + q : q * (q + 1) / 2 + p]; };
       product.setZero();
       for (Index q = 0; q < size; ++q) {

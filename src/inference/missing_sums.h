@@ -20,7 +20,7 @@
 namespace gsc {
 
 /// What missing_ZZ takes, with the copies that learning makes.
-Index row_products_megabytes(Index dimensions, Index latents);
+Index row_products_megabytes(Index dimensions, Index latents, Method method);
 
 /// Whether missing_ZZ fits into options.gap_memory.
 bool has_row_products(Index dimensions, Index latents, const InferenceOptions& options);
@@ -54,7 +54,7 @@ class MissingSums {
   struct Thread {
     std::vector<std::uint16_t> latents;  ///< rows x H'
     std::vector<double> products;        ///< rows x H'(H'+1)/2, scaled
-    std::vector<double> missing;         ///< rows x D: 1 where missing
+    std::vector<std::uint8_t> missing;   ///< rows x D: 1 where missing
     Index rows = 0;
     Vector counts;            ///< D
     Matrix means, diagonals;  ///< D x padded: sums of <s.z>, <(s.z)^2>, scaled

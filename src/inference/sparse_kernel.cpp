@@ -1,5 +1,6 @@
 #include "inference/sparse_kernel.h"
 
+#include "inference/raised_reference.h"
 #include "inference/simd_targets.h"
 #include "math/aligned.h"
 
@@ -276,8 +277,9 @@ class SparseBatches {
       again = false;
       for (size_t l = 0; l < lanes; ++l)
         if (max_x[l] > kHeadroom && fits(l)) {
-          reference[l] += static_cast<double>(max_x[l]);
-          again = true;
+          const double raised = raised_reference(reference[l], static_cast<double>(max_x[l]));
+          again |= raised > reference[l];
+          reference[l] = raised;
         }
     }
     double log_sums[kLanes];

@@ -43,10 +43,10 @@ static_assert(
     "a field of Statistics is not in the list");
 
 /// Calls visit(number) for each number of the statistics, of symmetric matrices only for the upper triangle.
-template <class Visit>
-void for_each_number(Statistics& statistics, const Visit& visit) {
+template <class Sums, class Visit>
+void for_each_number(Sums& statistics, const Visit& visit) {
   for_each_statistic([&]<class Field>(Field Statistics::*member, Symmetric symmetric) {
-    Field& field = statistics.*member;
+    auto& field = statistics.*member;
     if constexpr (std::is_arithmetic_v<Field>) {
       visit(field);
     } else {

@@ -142,10 +142,11 @@ Evaluation Stepwise::pass_here(Model& model, int row, const StopRequest& stop) {
 void Stepwise::save(MethodState& state) const {
   if (running_.count == 0) return;
   state.numbers["batch_steps"] = steps_;
-  std::vector<double> numbers;
-  Statistics running = running_;
-  for_each_number(running, [&](auto& value) { numbers.push_back(static_cast<double>(value)); });
-  state.arrays["running_sums"] = Eigen::Map<const Matrix>(numbers.data(), 1, static_cast<Index>(numbers.size()));
+  Index count = 0, i = 0;
+  for_each_number(running_, [&](const auto&) { ++count; });
+  Matrix& numbers = state.arrays["running_sums"];
+  numbers.resize(1, count);
+  for_each_number(running_, [&](const auto& value) { numbers(0, i++) = static_cast<double>(value); });
 }
 
 void Stepwise::load(const MethodState& state, const Model& model) {

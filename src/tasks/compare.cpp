@@ -227,6 +227,7 @@ Comparison compare_on_picture(const Picture& noisy, const std::optional<Picture>
     DenoisingCourse course = denoise_with_curve(
         noisy, clean, plans[i], noise.std,
         {.judge_on_the_way = judge_on_the_way, .most_judging = kMostJudging, .seconds = seconds}, watch);
+    run.options = course.denoised.learned.front().options;  // a lambda that would leave no code is lowered
     run.fit = std::move(course.denoised.learned.front().fit);
     run.curve = std::move(course.curve);
     run.out_of_time = course.out_of_time;

@@ -197,7 +197,9 @@ DenoisingCourse denoise_with_curve(const Picture& noisy, const std::optional<Pic
   const DenoiseProgress judging{.fraction = 1, .model = 1, .models = 1, .state = nullptr};
   const auto go_on = [&](double) { return !observer || observer(judging); };
   const auto start = Clock::now();
-  PictureJudge judge(noisy, *clean, plan, options.most_judging * course.curve.back().seconds,
+  ModelPlan judged = plan;
+  if (plan.usual_lambda) judged.coding.lambda = learned.options.inference.coding.lambda;
+  PictureJudge judge(noisy, *clean, judged, options.most_judging * course.curve.back().seconds,
                      learned.seconds_inferring);
   course.judged_part = judge.judge(course.curve, models, learned.fit.model(), go_on);
   course.seconds_judging = seconds_since(start);
