@@ -13,7 +13,7 @@ void AutoEngine::to_cpu() {
 
 void AutoEngine::fall_back(const DeviceError& why) {
   to_cpu();
-  if (say_) say_(std::string(why.what()) + "; device is '" + options_.device + "', so the processor goes on");
+  if (say_) say_(goes_on(why, options_.device));
 }
 
 void AutoEngine::choose(const Model& model) {
