@@ -48,10 +48,11 @@ TEST_F(OnADevice, LosesLittleInSingleOnPatches) {
   const InferenceOptions options = truncated(7, 4);
   const Statistics expected = e_step(model, data, options), got = e_step(model, data, on_device(in_single(options)));
   const auto lost = [](const Matrix& a, const Matrix& b) { return (a - b).norm() / b.norm(); };
-  // A log sum has a rounding or so of float, 6e-8 of it. In the emulation roots, exponentials and logarithms are right
+  // A log sum has a rounding or so of float, 6e-8 of it. In the emulation roots, powers of two and logarithms are right
   // to the last bit, and over 1200 data points the errors cancel (below 1e-8). A GPU's own are wrong by up to two units
-  // in the last place, the same way for like arguments, so less cancels: 1.1e-8 on an H200. Half a rounding holds for
-  // both; a sum in float or an offset that is lost would be a thousand times as much.
+  // in the last place, the same way for like arguments, so less cancels: 1.1e-8 on an H200, when exponentials were
+  // wrong by 2 + 1.17 |x| of them. Half a rounding holds for both; a sum in float or an offset that is lost would be a
+  // thousand times as much.
   EXPECT_LT(std::abs(got.free_energy / expected.free_energy - 1), 3e-8);
   EXPECT_LT(lost(got.s, expected.s), 1e-6);
   EXPECT_LT(lost(got.m, expected.m), 1e-6);

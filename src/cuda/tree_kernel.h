@@ -230,7 +230,7 @@ struct TreeKernel {
                         bool undone) const {
     const TreeArguments<Real>& out = arguments;
     const Real mass = broadcast<Real>(totals[kMoments / kLanes], kMoments % kLanes);
-    const Real Z = mass + out.outside[n] * exponential(out.best[n] - base - reference);
+    const Real Z = mass + out.outside[n] * first(exponential(Lanes<Real>(out.best[n] - base - reference)));
     const Real factor = undone ? Real{0} : Real{1} / Z;
     const Lanes<int> lane = lane_index();
     GSC_UNROLL
