@@ -5,6 +5,7 @@
 #include <gsc/fit.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -175,6 +176,54 @@ TEST_F(OnADevice, DataLargerThanItsMemoryIsBroughtInBlocks) {
     EXPECT_LT((got.mean - points.mean).cwiseAbs().maxCoeff(), 1e-9);
     EXPECT_LT((got.variance - points.variance).cwiseAbs().maxCoeff(), 1e-9);
     EXPECT_LT((got.log_likelihood - points.log_likelihood).cwiseAbs().maxCoeff(), 1e-9);
+  }
+}
+
+/// Data that counts the rows that are read of it, and asks to stop beyond so many.
+class Interrupting final : public Data {
+ public:
+  Interrupting(const Data& data, Index patience) : data_(data), patience_(patience) {}
+  Index rows() const override { return data_.rows(); }
+  Index cols() const override { return data_.cols(); }
+  void read(Index first, Eigen::Ref<Matrix> block) const override {
+    read_ += block.rows();
+    data_.read(first, block);
+  }
+  StopRequest stop() const {
+    return [this] { return read_ > patience_; };
+  }
+  Index rows_read() const { return read_; }
+
+ private:
+  const Data& data_;
+  Index patience_;
+  mutable std::atomic<Index> read_ = 0;
+};
+
+/// Whether data comes once or in each pass, a stop while it comes is heard, and the next pass is right.
+TEST_F(OnADevice, StopsWhileDataComes) {
+  const Model model = random_model({.dimensions = 6, .latents = 12, .pi_high = 0.4}, 3);
+  const MatrixData data(random_data(model, 9000, 4));
+  InferenceOptions options = on_device(truncated(2, 2));
+  options.threads = 1;
+  for (const Limits& limits : {Limits{}, Limits{.resident_bytes = 1}}) {
+    SCOPED_TRACE(limits.resident_bytes);
+    limits_of_tests = limits;
+    const Interrupting slow(data, 5000);  // more than the origin takes
+    const std::unique_ptr<Engine> engine = make_engine(slow, options);
+    EXPECT_THROW(engine->e_step(model, {.stop = slow.stop()}), Interrupted);
+    EXPECT_LT(slow.rows_read(), 9000);
+    EXPECT_THROW(engine->infer(model, {}, 0, 9000, slow.stop()), Interrupted);
+    EXPECT_LT(slow.rows_read(), 9000);
+    EXPECT_TRUE(same_bits(engine->e_step(model, {}), e_step(model, data, options)));
+
+    const Interrupting again(data, 5000);
+    const auto make_gpu = [&](const InferenceOptions& there) {
+      return std::make_unique<cuda::DeviceEngine>(again, there, 0, limits);
+    };
+    cuda::AutoEngine automatic(again, options, make_gpu, {}, [](const cuda::Work&) { return true; });
+    EXPECT_THROW(automatic.e_step(model, {.stop = again.stop()}), Interrupted);
+    EXPECT_LT(again.rows_read(), 9000);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "cuda/auto_engine.h"
 
-#include <array>
-
 namespace gsc::cuda {
 
 void AutoEngine::to_cpu() {
@@ -20,14 +18,8 @@ void AutoEngine::choose(const Model& model) {
   if (engine_) return;
   if (worth_it(model)) try {
       engine_ = make_gpu_(options_);
-      // One data point brings the data there and makes work space: a GPU whose memory others have shows that here.
-      constexpr std::array<Index, 1> kFirst = {0};
-      if (engine_) engine_->e_step(model, {.rows = kFirst});
     } catch (const DeviceError& error) {
       fall_back(error);
-    } catch (...) {
-      engine_.reset();
-      throw;
     }
   if (!engine_) to_cpu();
 }
