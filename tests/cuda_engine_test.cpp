@@ -471,6 +471,13 @@ TEST_F(OnADevice, RefusesByName) {
   values(11, 2) = std::numeric_limits<double>::quiet_NaN();
   expect_error<Error>([&] { e_step(diagonal, MatrixData(values), on_device(truncated(5, 3))); },
                       {"row 11", "column 2", "NaN"});
+  // By its row in the data, also where a list brings it.
+  const std::vector<Index> rows = {3, 11, 7};
+  const MatrixData with_nan(values);
+  limits_of_tests.resident_bytes = 1;
+  for (const InferenceOptions& options : {truncated(5, 3), on_device(truncated(5, 3))})
+    expect_error<Error>([&] { make_engine(with_nan, options)->e_step(diagonal, {.rows = rows}); },
+                        {"row 11", "column 2", "NaN"});
 }
 
 }  // namespace
