@@ -165,6 +165,23 @@ TEST(DeviceGroups, StopWhenAsked) {
   EXPECT_EQ(calls, 3);
 }
 
+/// An inverse is as wide as the members if these are few, else as the values, and 128 at most: the processor has the
+/// rest.
+TEST(DeviceGroups, NoWiderThanItsInverse) {
+  const cuda::DevicePatches device(0);
+  const auto has = [&](Index patch, Index members) {
+    const GroupShape shape{.patch = patch, .members = members, .most = members};
+    return device.has({&shape, 1});
+  };
+  EXPECT_TRUE(has(11, 128));  // 121 values
+  EXPECT_TRUE(has(12, 106));  // 144, and few members
+  EXPECT_FALSE(has(12, 108));
+  EXPECT_TRUE(has(13, 125));
+  EXPECT_FALSE(has(13, 127));
+  EXPECT_FALSE(has(8, 129));
+  expect_as_on_the_cpu(make_case(24, 26, 1, {{12, 120}}));
+}
+
 /// What there is no room for stays on the processor.
 TEST(DeviceGroups, TooLargeForIt) {
   Case made = make_case(70, 70, 1, {{40, 8}});

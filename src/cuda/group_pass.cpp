@@ -36,9 +36,11 @@ bool has_matches(int patch, int reach, int most) {
 }
 
 bool GroupPass::has(const Queue& queue, const Shape& shape) {
-  const int largest = std::max(shape.members, shape.most);
+  const int largest = std::max(shape.members, shape.most), values = shape.patch * shape.patch;
+  const bool by_value = !few_members(values, largest);  // the largest groups, where any
   return has_matches(shape.patch, shape.reach, largest) && largest <= kMostInverted &&
-         GroupKernel::scratch_bytes(GroupLayout::of(shape.patch * shape.patch, largest)) <= queue.scratch_limit(1);
+         (!by_value || values <= kMostInverted) &&
+         GroupKernel::scratch_bytes(GroupLayout::of(values, largest)) <= queue.scratch_limit(1);
 }
 
 GroupPass::GroupPass(Queue& queue, long most_references) : queue_(queue), most_references_(most_references) {}
