@@ -381,11 +381,11 @@ TEST(DeviceQueue, MultipliesAndSolves) {
     const std::vector<double> values = array.download();
     return Matrix(Eigen::Map<const Matrix>(values.data(), static_cast<Index>(values.size()) / columns, columns));
   };
-  const cuda::Array<double> a = on_device(A), b = on_device(B), c = on_device(Matrix::Zero(9, 7));
-  // In two pieces of 20 rows, of which the second is added.
-  queue.multiply({true, 9, 7, 20, a.data(), 9, b.data(), 7, c.data(), 7});
-  queue.multiply({true, 9, 7, 20, a.data() + 180, 9, b.data() + 140, 7, c.data(), 7, true});
-  EXPECT_LT((back(c, 7) - A.transpose() * B).cwiseAbs().maxCoeff(), 1e-12);
+  const cuda::Array<double> a = on_device(A), b = on_device(B), c = on_device(Matrix::Zero(18, 7));
+  // In two pieces of 20 rows.
+  queue.multiply({true, 9, 7, 20, a.data(), 9, b.data(), 7, c.data(), 7, 2, 180, 140, 63});
+  const Matrix pieces = back(c, 7);
+  EXPECT_LT((pieces.topRows(9) + pieces.bottomRows(9) - A.transpose() * B).cwiseAbs().maxCoeff(), 1e-12);
 
   const Matrix square = A.transpose() * A;
   const cuda::Array<double> factor = on_device(square), solution = on_device(right);

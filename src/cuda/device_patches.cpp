@@ -88,7 +88,7 @@ bool DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
 }
 
 std::unique_ptr<PatchSearch> DevicePatches::search(const PlanesView& pilot, Index patch, Index reach, Index most) {
-  if (!has_matches(static_cast<int>(patch), static_cast<int>(reach), static_cast<int>(most))) return nullptr;
+  if (!has_matches(static_cast<int>(patch), static_cast<int>(most))) return nullptr;
   return std::make_unique<DeviceSearch>(queue_, pilot, patch, reach, most, limits_.references);
 }
 

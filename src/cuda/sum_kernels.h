@@ -18,7 +18,7 @@ template <class Real>
 struct SingletonKernel {
   static constexpr int kWarps = 4, kBlocks = sizeof(Real) == 8 ? 4 : 8;
   static constexpr int kAhead = 8;
-  int latents, stride;
+  int stride;
   long count;
   Real* rows;
   const Real *eta_offset, *a;

@@ -34,7 +34,7 @@ struct Range {
 
 template <class Real>
 struct TreeArguments {
-  int latents, stride;  ///< H; floats from row to row of J and of the data points' rows
+  int stride;  ///< floats from row to row of J and of the data points' rows
   int max_active;
   const std::uint16_t* candidates;  ///< count x K, by position
   const Real* J;                    ///< H x stride
