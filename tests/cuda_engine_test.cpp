@@ -179,6 +179,31 @@ TEST_F(OnADevice, DataLargerThanItsMemoryIsBroughtInBlocks) {
   }
 }
 
+/// In single, too, with the same bits as where it fits; what single leaves undone is brought once more.
+TEST_F(OnADevice, DataInSingleIsBroughtInBlocks) {
+  const Model model = random_model({.dimensions = 6, .latents = 12, .intercept = true, .pi_high = 0.4}, 3);
+  Matrix values = random_data(model, 260, 4);
+  for (const Index row : {8, 31, 32, 200}) values.row(row) *= 300;
+  const MatrixData data(values);
+  const std::vector<Index> rows = {259, 8, 9, 3, 0, 200, 3, 100};
+  const InferenceOptions options = truncated(5, 3);
+  const Statistics all = e_step(model, data, options);
+  const Posterior points = infer(model, data, options, {.variance = true}, 20, 190);
+  limits_of_tests = {.block_rows = 32};
+  const std::unique_ptr<Engine> there = make_engine(data, on_device(in_single(options)));
+  limits_of_tests = {.resident_bytes = 1, .block_rows = 32};
+  const std::unique_ptr<Engine> brought = make_engine(data, on_device(in_single(options)));
+  const Statistics got = brought->e_step(model, {});
+  EXPECT_TRUE(same_bits(got, there->e_step(model, {})));
+  EXPECT_TRUE(same_bits(brought->e_step(model, {.rows = rows}), there->e_step(model, {.rows = rows})));
+  EXPECT_LT(relative_difference(got, all), 1e-4);
+  const Posterior one = brought->infer(model, {.variance = true}, 20, 190, {});
+  EXPECT_EQ(one.mean, there->infer(model, {.variance = true}, 20, 190, {}).mean);
+  const auto off = (one.log_likelihood.array() / points.log_likelihood.array() - 1).abs().eval();
+  EXPECT_LT(off.maxCoeff(), 1e-4);
+  EXPECT_LT(off[180], 1e-9) << "row 200 is done in double";
+}
+
 /// Data that counts the rows that are read of it, and asks to stop beyond so many.
 class Interrupting final : public Data {
  public:
@@ -283,6 +308,20 @@ TEST_F(OnADevice, ManyLatents) {
   options.inference = on_device(options.inference);
   const FitResult got = fit(data, options, nullptr, model);
   EXPECT_NEAR(got.state.history.back().free_energy / expected.state.history.back().free_energy, 1, 1e-6);
+}
+
+/// Tables of the sizes of large fits, with few data points.
+TEST_F(OnADevice, ThousandsOfLatentsOrDimensions) {
+  const Model many = random_model({.dimensions = 4, .latents = 4096, .pi_high = 0.003}, 3);
+  const MatrixData few(random_data(many, 3, 4));
+  const InferenceOptions options = truncated(4, 2, Selection::conditional);
+  const Posterior points = infer(many, few, options), got = infer(many, few, on_device(options));
+  EXPECT_LT((got.mean - points.mean).cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_LT((got.log_likelihood - points.log_likelihood).cwiseAbs().maxCoeff(), 1e-9);
+  const Model wide = random_model({.dimensions = 1024, .latents = 8}, 3);
+  const MatrixData data(random_data(wide, 40, 4));
+  const Statistics expected = e_step(wide, data, truncated(4, 2));
+  EXPECT_LT(relative_difference(e_step(wide, data, on_device(truncated(4, 2))), expected), 1e-9);
 }
 
 TEST_F(OnADevice, PosteriorsOnTheCandidatesAlone) {
