@@ -5,6 +5,8 @@
 #include <gsc/inference.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "streams.h"
 
 namespace gsc::cli {
@@ -12,10 +14,9 @@ namespace gsc::cli {
 void add_devices() {
 #ifdef GSC_HAS_CUDA
   add_cuda_engines([](const std::string& text) {
-    static bool said = false;
+    static std::atomic<bool> said = false;  // restarts side by side may all say it
     // On a terminal in place of the live line of progress.
-    if (!said) talk(fmt::format("{}gsc: {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", text));
-    said = true;
+    if (!said.exchange(true)) talk(fmt::format("{}gsc: {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", text));
   });
 #endif
 }

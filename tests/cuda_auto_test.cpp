@@ -1,5 +1,6 @@
 // Which GPU is chosen and when one is worth waking, without any; and what `auto` does where the emulated one fails.
 
+#include <gsc/denoise.h>
 #include <gsc/fit.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +8,9 @@
 #include <limits>
 
 #include "cuda/auto_engine.h"
+#include "cuda/auto_patches.h"
 #include "cuda/device_choice.h"
+#include "cuda/device_patches.h"
 #include "cuda/queue_emulated.h"
 #include "cuda_support.h"
 #include "expect_error.h"
@@ -97,7 +100,10 @@ class AutoOnADevice : public OnADevice {
  protected:
   static void SetUpTestSuite() {
     OnADevice::SetUpTestSuite();
-    add_engine("auto there", [](const Data& data, const InferenceOptions& options) {
+    add_auto("auto there");
+  }
+  static void add_auto(const std::string& name) {
+    add_engine(name, [](const Data& data, const InferenceOptions& options) {
       const auto make_gpu = [&data](const InferenceOptions& there) {
         return std::make_unique<cuda::DeviceEngine>(data, there, 0, limits_of_tests);
       };
@@ -158,6 +164,44 @@ TEST_F(AutoOnADevice, CallsThatFailAreDoneByTheProcessor) {
       EXPECT_NE(said()[0].find("the GPU failed to "), std::string::npos) << said()[0];
       EXPECT_NE(said()[0].find("; device is 'auto there', so the processor goes on"), std::string::npos) << said()[0];
     }
+}
+
+/// All of denoise(), at whatever point the GPU fails: learning, patches that are alike, or groups of them. It is called
+/// cuda here, as `auto` would leave a picture that small to the processor.
+TEST_F(AutoOnADevice, DenoisingGoesOnWhereTheGpuFails) {
+  add_auto("cuda");
+  add_patch_device("cuda", [](const std::string&) {
+    const auto make_gpu = [] { return std::make_unique<cuda::DevicePatches>(0, cuda::PatchLimits{}); };
+    return cuda::AutoPatches::make(make_gpu, [](const std::string& text) { said().push_back(text); });
+  });
+  Picture clean;
+  clean.channels.push_back(
+      Matrix::NullaryExpr(20, 22, [](Index y, Index x) { return 120 + 80 * std::sin(double(x) / 2 + double(y) / 9); }));
+  const Picture noisy = add_noise(clean, 20, false, 5);
+  DenoiseOptions options;
+  options.quality = Quality::fast;
+  options.patch = 4;
+  options.latents = 16;
+  options.sigma = 20;
+  options.nonlocal = 1;
+  options.groups = 2;
+  options.iterations = 1;
+  options.precision = Precision::double_precision;  // learning then takes the same way
+  options.threads = 1;
+  const Picture expected = denoise(noisy, options).picture;
+  options.device = "cuda";
+  const long all = kernels_of([&] { denoise(noisy, options); });
+  EXPECT_TRUE(said().empty());
+  for (const long kernels : {1L, all / 3, all - 10, all - 6, all - 3, all - 1}) {
+    SCOPED_TRACE(::testing::Message() << kernels << " of " << all);
+    said().clear();
+    emulated_failure = {kernels, false};
+    const Picture got = denoise(noisy, options).picture;
+    EXPECT_LT((got.channels[0] - expected.channels[0]).cwiseAbs().maxCoeff(), 0.05);
+    ASSERT_GE(said().size(), 1U);
+    EXPECT_NE(said()[0].find("so the processor goes on"), std::string::npos) << said()[0];
+  }
+  add_patch_device("cuda", [](const std::string&) { return std::unique_ptr<PatchDevice>(); });
 }
 
 /// What is wrong with the data is no failure of the GPU.

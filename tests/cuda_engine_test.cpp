@@ -5,6 +5,7 @@
 #include <gsc/fit.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -48,10 +49,11 @@ TEST_F(OnADevice, LosesLittleInSingleOnPatches) {
   const InferenceOptions options = truncated(7, 4);
   const Statistics expected = e_step(model, data, options), got = e_step(model, data, on_device(in_single(options)));
   const auto lost = [](const Matrix& a, const Matrix& b) { return (a - b).norm() / b.norm(); };
-  // A log sum has a rounding or so of float, 6e-8 of it. In the emulation roots, exponentials and logarithms are right
+  // A log sum has a rounding or so of float, 6e-8 of it. In the emulation roots, powers of two and logarithms are right
   // to the last bit, and over 1200 data points the errors cancel (below 1e-8). A GPU's own are wrong by up to two units
-  // in the last place, the same way for like arguments, so less cancels: 1.1e-8 on an H200. Half a rounding holds for
-  // both; a sum in float or an offset that is lost would be a thousand times as much.
+  // in the last place, the same way for like arguments, so less cancels: 1.1e-8 on an H200, when exponentials were
+  // wrong by 2 + 1.17 |x| of them. Half a rounding holds for both; a sum in float or an offset that is lost would be a
+  // thousand times as much.
   EXPECT_LT(std::abs(got.free_energy / expected.free_energy - 1), 3e-8);
   EXPECT_LT(lost(got.s, expected.s), 1e-6);
   EXPECT_LT(lost(got.m, expected.m), 1e-6);
@@ -177,6 +179,79 @@ TEST_F(OnADevice, DataLargerThanItsMemoryIsBroughtInBlocks) {
   }
 }
 
+/// In single, too, with the same bits as where it fits; what single leaves undone is brought once more.
+TEST_F(OnADevice, DataInSingleIsBroughtInBlocks) {
+  const Model model = random_model({.dimensions = 6, .latents = 12, .intercept = true, .pi_high = 0.4}, 3);
+  Matrix values = random_data(model, 260, 4);
+  for (const Index row : {8, 31, 32, 200}) values.row(row) *= 300;
+  const MatrixData data(values);
+  const std::vector<Index> rows = {259, 8, 9, 3, 0, 200, 3, 100};
+  const InferenceOptions options = truncated(5, 3);
+  const Statistics all = e_step(model, data, options);
+  const Posterior points = infer(model, data, options, {.variance = true}, 20, 190);
+  limits_of_tests = {.block_rows = 32};
+  const std::unique_ptr<Engine> there = make_engine(data, on_device(in_single(options)));
+  limits_of_tests = {.resident_bytes = 1, .block_rows = 32};
+  const std::unique_ptr<Engine> brought = make_engine(data, on_device(in_single(options)));
+  const Statistics got = brought->e_step(model, {});
+  EXPECT_TRUE(same_bits(got, there->e_step(model, {})));
+  EXPECT_TRUE(same_bits(brought->e_step(model, {.rows = rows}), there->e_step(model, {.rows = rows})));
+  EXPECT_LT(relative_difference(got, all), 1e-4);
+  const Posterior one = brought->infer(model, {.variance = true}, 20, 190, {});
+  EXPECT_EQ(one.mean, there->infer(model, {.variance = true}, 20, 190, {}).mean);
+  const auto off = (one.log_likelihood.array() / points.log_likelihood.array() - 1).abs().eval();
+  EXPECT_LT(off.maxCoeff(), 1e-4);
+  EXPECT_LT(off[180], 1e-9) << "row 200 is done in double";
+}
+
+/// Data that counts the rows that are read of it, and asks to stop beyond so many.
+class Interrupting final : public Data {
+ public:
+  Interrupting(const Data& data, Index patience) : data_(data), patience_(patience) {}
+  Index rows() const override { return data_.rows(); }
+  Index cols() const override { return data_.cols(); }
+  void read(Index first, Eigen::Ref<Matrix> block) const override {
+    read_ += block.rows();
+    data_.read(first, block);
+  }
+  StopRequest stop() const {
+    return [this] { return read_ > patience_; };
+  }
+  Index rows_read() const { return read_; }
+
+ private:
+  const Data& data_;
+  Index patience_;
+  mutable std::atomic<Index> read_ = 0;
+};
+
+/// Whether data comes once or in each pass, a stop while it comes is heard, and the next pass is right.
+TEST_F(OnADevice, StopsWhileDataComes) {
+  const Model model = random_model({.dimensions = 6, .latents = 12, .pi_high = 0.4}, 3);
+  const MatrixData data(random_data(model, 9000, 4));
+  InferenceOptions options = on_device(truncated(2, 2));
+  options.threads = 1;
+  for (const Limits& limits : {Limits{}, Limits{.resident_bytes = 1}}) {
+    SCOPED_TRACE(limits.resident_bytes);
+    limits_of_tests = limits;
+    const Interrupting slow(data, 5000);  // more than the origin takes
+    const std::unique_ptr<Engine> engine = make_engine(slow, options);
+    EXPECT_THROW(engine->e_step(model, {.stop = slow.stop()}), Interrupted);
+    EXPECT_LT(slow.rows_read(), 9000);
+    EXPECT_THROW(engine->infer(model, {}, 0, 9000, slow.stop()), Interrupted);
+    EXPECT_LT(slow.rows_read(), 9000);
+    EXPECT_TRUE(same_bits(engine->e_step(model, {}), e_step(model, data, options)));
+
+    const Interrupting again(data, 5000);
+    const auto make_gpu = [&](const InferenceOptions& there) {
+      return std::make_unique<cuda::DeviceEngine>(again, there, 0, limits);
+    };
+    cuda::AutoEngine automatic(again, options, make_gpu, {}, [](const cuda::Work&) { return true; });
+    EXPECT_THROW(automatic.e_step(model, {.stop = again.stop()}), Interrupted);
+    EXPECT_LT(again.rows_read(), 9000);
+  }
+}
+
 TEST_F(OnADevice, WhatSingleCannotTellApartIsDoneInDouble) {
   const Model model = random_model({.dimensions = 6, .latents = 10, .noise_std = 0.01}, 3);
   Matrix values = random_data(model, 100, 4);
@@ -233,6 +308,20 @@ TEST_F(OnADevice, ManyLatents) {
   options.inference = on_device(options.inference);
   const FitResult got = fit(data, options, nullptr, model);
   EXPECT_NEAR(got.state.history.back().free_energy / expected.state.history.back().free_energy, 1, 1e-6);
+}
+
+/// Tables of the sizes of large fits, with few data points.
+TEST_F(OnADevice, ThousandsOfLatentsOrDimensions) {
+  const Model many = random_model({.dimensions = 4, .latents = 4096, .pi_high = 0.003}, 3);
+  const MatrixData few(random_data(many, 3, 4));
+  const InferenceOptions options = truncated(4, 2, Selection::conditional);
+  const Posterior points = infer(many, few, options), got = infer(many, few, on_device(options));
+  EXPECT_LT((got.mean - points.mean).cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_LT((got.log_likelihood - points.log_likelihood).cwiseAbs().maxCoeff(), 1e-9);
+  const Model wide = random_model({.dimensions = 1024, .latents = 8}, 3);
+  const MatrixData data(random_data(wide, 40, 4));
+  const Statistics expected = e_step(wide, data, truncated(4, 2));
+  EXPECT_LT(relative_difference(e_step(wide, data, on_device(truncated(4, 2))), expected), 1e-9);
 }
 
 TEST_F(OnADevice, PosteriorsOnTheCandidatesAlone) {
@@ -331,11 +420,11 @@ TEST(DeviceQueue, MultipliesAndSolves) {
     const std::vector<double> values = array.download();
     return Matrix(Eigen::Map<const Matrix>(values.data(), static_cast<Index>(values.size()) / columns, columns));
   };
-  const cuda::Array<double> a = on_device(A), b = on_device(B), c = on_device(Matrix::Zero(9, 7));
-  // In two pieces of 20 rows, of which the second is added.
-  queue.multiply({true, 9, 7, 20, a.data(), 9, b.data(), 7, c.data(), 7});
-  queue.multiply({true, 9, 7, 20, a.data() + 180, 9, b.data() + 140, 7, c.data(), 7, true});
-  EXPECT_LT((back(c, 7) - A.transpose() * B).cwiseAbs().maxCoeff(), 1e-12);
+  const cuda::Array<double> a = on_device(A), b = on_device(B), c = on_device(Matrix::Zero(18, 7));
+  // In two pieces of 20 rows.
+  queue.multiply({true, 9, 7, 20, a.data(), 9, b.data(), 7, c.data(), 7, 2, 180, 140, 63});
+  const Matrix pieces = back(c, 7);
+  EXPECT_LT((pieces.topRows(9) + pieces.bottomRows(9) - A.transpose() * B).cwiseAbs().maxCoeff(), 1e-12);
 
   const Matrix square = A.transpose() * A;
   const cuda::Array<double> factor = on_device(square), solution = on_device(right);
@@ -421,6 +510,13 @@ TEST_F(OnADevice, RefusesByName) {
   values(11, 2) = std::numeric_limits<double>::quiet_NaN();
   expect_error<Error>([&] { e_step(diagonal, MatrixData(values), on_device(truncated(5, 3))); },
                       {"row 11", "column 2", "NaN"});
+  // By its row in the data, also where a list brings it.
+  const std::vector<Index> rows = {3, 11, 7};
+  const MatrixData with_nan(values);
+  limits_of_tests.resident_bytes = 1;
+  for (const InferenceOptions& options : {truncated(5, 3), on_device(truncated(5, 3))})
+    expect_error<Error>([&] { make_engine(with_nan, options)->e_step(diagonal, {.rows = rows}); },
+                        {"row 11", "column 2", "NaN"});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "cuda/auto_patches.h"
 #include "cuda/device_engine.h"
 #include "cuda/device_patches.h"
 #include "expect_error.h"
@@ -164,6 +165,23 @@ TEST(DeviceGroups, StopWhenAsked) {
   EXPECT_EQ(calls, 3);
 }
 
+/// An inverse is as wide as the members if these are few, else as the values, and 128 at most: the processor has the
+/// rest.
+TEST(DeviceGroups, NoWiderThanItsInverse) {
+  const cuda::DevicePatches device(0);
+  const auto has = [&](Index patch, Index members) {
+    const GroupShape shape{.patch = patch, .members = members, .most = members};
+    return device.has({&shape, 1});
+  };
+  EXPECT_TRUE(has(11, 128));  // 121 values
+  EXPECT_TRUE(has(12, 106));  // 144, and few members
+  EXPECT_FALSE(has(12, 108));
+  EXPECT_TRUE(has(13, 125));
+  EXPECT_FALSE(has(13, 127));
+  EXPECT_FALSE(has(8, 129));
+  expect_as_on_the_cpu(make_case(24, 26, 1, {{12, 120}}));
+}
+
 /// What there is no room for stays on the processor.
 TEST(DeviceGroups, TooLargeForIt) {
   Case made = make_case(70, 70, 1, {{40, 8}});
@@ -176,24 +194,59 @@ TEST(DeviceGroups, TooLargeForIt) {
 }
 
 /// A device that does nothing but fail.
+template <class Failure>
 class BrokenDevice final : public PatchDevice {
  public:
   bool has(std::span<const GroupShape>) const override { return true; }
-  void filter_groups(const PlanesView&, const PlanesView&, float, std::span<const GroupShape>, float*, float*,
+  bool filter_groups(const PlanesView&, const PlanesView&, float, std::span<const GroupShape>, float*, float*,
                      const std::function<bool(double)>&) override {
-    throw Error("no memory");
+    throw Failure("no memory");
   }
-  std::unique_ptr<PatchSearch> search(const PlanesView&, Index, Index, Index) override { throw Error("no memory"); }
+  std::unique_ptr<PatchSearch> search(const PlanesView&, Index, Index, Index) override { throw Failure("no memory"); }
 };
 
+/// With `auto` the processor goes on, and that is said once; a GPU that was chosen fails with its message.
 TEST(DeviceGroups, TheProcessorGoesOnWhereItMay) {
   Case made = make_case(20, 24, 1, {{5, 24}});
   const Picture expected = filter_groups(made.noisy, made.pilot, made.noise, made.options);
-  BrokenDevice device;
-  made.options.device = &device;
-  expect_error<Error>([&] { filter_groups(made.noisy, made.pilot, made.noise, made.options); }, {"no memory"});
-  made.options.device_may_fail = true;
-  EXPECT_EQ(largest_difference(filter_groups(made.noisy, made.pilot, made.noise, made.options), expected), 0);
+  const Planes planes(made.pilot);
+  const auto filtered_by = [&](PatchDevice& device) {
+    GroupOptions options = made.options;
+    options.device = &device;
+    return filter_groups(made.noisy, made.pilot, made.noise, options);
+  };
+  using Broken = BrokenDevice<cuda::DeviceError>;
+  Broken broken;
+  expect_error<cuda::DeviceError>([&] { filtered_by(broken); }, {"no memory"});
+
+  const std::vector<std::string> once = {"no memory; device is 'auto', so the processor goes on"};
+  for (const bool searched_first : {false, true}) {
+    std::vector<std::string> said;
+    const auto say = [&](const std::string& text) { said.push_back(text); };
+    const auto device = cuda::AutoPatches::make([] { return std::make_unique<Broken>(); }, say);
+    EXPECT_TRUE(said.empty());
+    if (searched_first) {
+      EXPECT_EQ(device->search(planes.view(), 5, 7, 30), nullptr);
+      EXPECT_EQ(said, once);
+    }
+    EXPECT_EQ(largest_difference(filtered_by(*device), expected), 0);
+    EXPECT_EQ(device->search(planes.view(), 5, 7, 30), nullptr);
+    EXPECT_EQ(said, once);
+  }
+}
+
+/// What is no failure of a GPU is not hidden, and a machine without one says nothing.
+TEST(DeviceGroups, AutoHidesNoOtherError) {
+  std::vector<std::string> said;
+  const auto say = [&](const std::string& text) { said.push_back(text); };
+  const Planes planes(make_case(20, 24, 1, {{5, 24}}).pilot);
+  const auto device = cuda::AutoPatches::make([] { return std::make_unique<BrokenDevice<Error>>(); }, say);
+  expect_error<Error>([&] { device->search(planes.view(), 5, 7, 30); }, {"no memory"});
+  EXPECT_EQ(cuda::AutoPatches::make([] { return nullptr; }, say), nullptr);
+  EXPECT_TRUE(said.empty());
+  const auto does_not_start = []() -> std::unique_ptr<PatchDevice> { throw cuda::DeviceError("does not start"); };
+  EXPECT_EQ(cuda::AutoPatches::make(does_not_start, say), nullptr);
+  EXPECT_EQ(said, std::vector<std::string>{"does not start; device is 'auto', so the processor goes on"});
 }
 
 /// All of denoise() with an engine and patches on the device, priors of their own and groups included.
@@ -203,11 +256,11 @@ TEST(DeviceGroups, WholeDenoising) {
    public:
     Counting(int& searches, int& rounds) : searches_(searches), rounds_(rounds) {}
     bool has(std::span<const GroupShape> sizes) const override { return device_.has(sizes); }
-    void filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
+    bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                        std::span<const GroupShape> sizes, float* mean, float* variance,
                        const std::function<bool(double)>& go_on) override {
       ++rounds_;
-      device_.filter_groups(noisy, pilot, largest, sizes, mean, variance, go_on);
+      return device_.filter_groups(noisy, pilot, largest, sizes, mean, variance, go_on);
     }
     std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) override {
       ++searches_;

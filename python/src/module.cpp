@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 
+#include <gsc/cuda.h>
 #include <gsc/version.h>
 
 #include <exception>
@@ -28,6 +29,16 @@ void translate(const std::exception_ptr& error, void* /*unused*/) {
   }
 }
 
+void add_devices() {
+#ifdef GSC_HAS_CUDA
+  // Told in a thread of the library, which cannot raise it where warnings are errors.
+  add_cuda_engines([](const std::string& text) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
+  });
+#endif
+}
+
 }  // namespace
 }  // namespace gsc::python
 
@@ -36,6 +47,7 @@ NB_MODULE(_core, module) {
   static_assert(std::string_view(GSC_VERSION) == GSC_PYTHON_VERSION, "the library is of another version");
   module.attr("version") = GSC_VERSION;
   nb::register_exception_translator(translate);
+  add_devices();
   bind_options(module);
   bind_model(module);
   bind_fit(module);

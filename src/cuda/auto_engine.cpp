@@ -1,7 +1,5 @@
 #include "cuda/auto_engine.h"
 
-#include <array>
-
 namespace gsc::cuda {
 
 void AutoEngine::to_cpu() {
@@ -13,21 +11,15 @@ void AutoEngine::to_cpu() {
 
 void AutoEngine::fall_back(const DeviceError& why) {
   to_cpu();
-  if (say_) say_(std::string(why.what()) + "; device is '" + options_.device + "', so the processor goes on");
+  if (say_) say_(goes_on(why, options_.device));
 }
 
 void AutoEngine::choose(const Model& model) {
   if (engine_) return;
   if (worth_it(model)) try {
       engine_ = make_gpu_(options_);
-      // One data point brings the data there and makes work space: a GPU whose memory others have shows that here.
-      constexpr std::array<Index, 1> kFirst = {0};
-      if (engine_) engine_->e_step(model, {.rows = kFirst});
     } catch (const DeviceError& error) {
       fall_back(error);
-    } catch (...) {
-      engine_.reset();
-      throw;
     }
   if (!engine_) to_cpu();
 }

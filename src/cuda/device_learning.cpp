@@ -107,10 +107,4 @@ void DeviceLearning::set_running(const Statistics& running) {
   if (running.count > 0) running_.set(current(), false, from_statistics(running));
 }
 
-void DeviceLearning::iteration() {
-  m_step({});
-  current().prepare(pass_.origin());
-  pass_.run(current());
-}
-
 }  // namespace gsc::cuda

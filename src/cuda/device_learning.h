@@ -24,9 +24,6 @@ class DeviceLearning final : public ResidentEm {
   Statistics running() override;
   void set_running(const Statistics& running) override;
 
-  /// For benchmarks: M-step, preparation and pass, whose numbers stay on the device.
-  void iteration();
-
  private:
   DeviceModel& current() { return models_[current_]; }
 

@@ -76,7 +76,7 @@ void DevicePass::bring(Expectation<Real>& to, const Data& rows, Index first, Ind
 /// The device's part in this precision, with the data if that fits, and the model. Of data points that float leaves
 /// undone, only these are brought, unless they are many.
 template <class Real>
-Expectation<Real>& DevicePass::ready(const DeviceModel& model, Index points) {
+Expectation<Real>& DevicePass::ready(const DeviceModel& model, Index points, const StopRequest& stop) {
   Part<Real>& part = this->part<Real>();
   const bool for_few =
       sizeof(Real) == sizeof(double) && options_.precision == Precision::single_precision && points < data_.rows() / 8;
@@ -106,7 +106,7 @@ Expectation<Real>& DevicePass::ready(const DeviceModel& model, Index points) {
   if (part.resident && !part.loaded) {
     const Index step = expectation.block_rows(model.latents());
     for (Index first = 0; first < N; first += step)
-      bring(expectation, data_, first, std::min(step, N - first), first, {});
+      bring(expectation, data_, first, std::min(step, N - first), first, stop);
     part.loaded = true;
   }
   return expectation;
@@ -117,14 +117,14 @@ template <class Real>
 Expectation<Real>& DevicePass::pass(const DeviceModel& model, const Pass& pass) {
   const RowList listed(data_, pass.rows.value_or(std::span<const Index>()));
   const Data& data = pass.rows ? static_cast<const Data&>(listed) : data_;
-  Expectation<Real>& expectation = ready<Real>(model, data.rows());
+  Expectation<Real>& expectation = ready<Real>(model, data.rows(), pass.stop);
   const Index count = data.rows(), step = expectation.block_rows(model.latents());
   expectation.begin({model.full_noise(), options_.mean_products}, count, part<Real>().resident && !pass.rows);
   for (Index first = 0; first < count; first += step) {
     if (pass.stop && pass.stop()) throw Interrupted("interrupted");
     const Index here = std::min(step, count - first);
     if (!part<Real>().resident) {
-      bring(expectation, data, first, here, 0, {});
+      bring(expectation, data, first, here, 0, pass.stop);
       expectation.add_brought(here);
     } else if (pass.rows) {
       const std::vector<std::int64_t> rows(pass.rows->begin() + first, pass.rows->begin() + first + here);
@@ -188,7 +188,7 @@ void DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector
                       const SparsePosterior* before) {
   Index points = 0;
   for (const Run& run : runs) points += run.end - run.begin;
-  Expectation<Real>& expectation = ready<Real>(model, points);
+  Expectation<Real>& expectation = ready<Real>(model, points, stop);
   if (output.own != nullptr)
     expectation.set_before(before->rows(), static_cast<int>(before->candidates.cols()), before->candidates.data(),
                            before->probability.data(), before->mean.data(), before->second_moment.data());
@@ -214,7 +214,7 @@ void DevicePass::give(const DeviceModel& model, const Noise& noise, const Vector
       if (part<Real>().resident) {
         expectation.add_resident(first + row, here, &output);
       } else {
-        bring(expectation, data_, first + row, here, 0, {});
+        bring(expectation, data_, first + row, here, 0, stop);
         expectation.add_brought(here, &output);
       }
     }

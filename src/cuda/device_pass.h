@@ -49,7 +49,7 @@ class DevicePass {
   Part<Real>& part();
   /// `points` of them are wanted.
   template <class Real>
-  Expectation<Real>& ready(const DeviceModel& model, Index points);
+  Expectation<Real>& ready(const DeviceModel& model, Index points, const StopRequest& stop);
   template <class Real>
   void bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at, const StopRequest& stop);
   template <class Real>

@@ -41,7 +41,7 @@ bool DevicePatches::has(std::span<const GroupShape> sizes) const {
                      [&](const GroupShape& size) { return GroupPass::has(queue_, shape_of(size)); });
 }
 
-void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
+bool DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                                   std::span<const GroupShape> sizes, float* mean, float* variance,
                                   const std::function<bool(double)>& go_on) {
   Index around = 0;  // rows beyond a strip that its groups need
@@ -71,7 +71,7 @@ void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
     }
     if (count == height) {
       pass.end(mean, variance);
-      return;
+      return true;
     }
     const auto numbers = static_cast<std::size_t>(planes * count * width);
     part_mean.resize(numbers);
@@ -84,10 +84,11 @@ void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
     put(part_mean, mean);
     if (variance != nullptr) put(part_variance, variance);
   }
+  return true;
 }
 
 std::unique_ptr<PatchSearch> DevicePatches::search(const PlanesView& pilot, Index patch, Index reach, Index most) {
-  if (!has_matches(static_cast<int>(patch), static_cast<int>(reach), static_cast<int>(most))) return nullptr;
+  if (!has_matches(static_cast<int>(patch), static_cast<int>(most))) return nullptr;
   return std::make_unique<DeviceSearch>(queue_, pilot, patch, reach, most, limits_.references);
 }
 

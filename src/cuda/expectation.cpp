@@ -177,7 +177,6 @@ void Expectation<Real>::select(long count, bool own) {
 template <class Real>
 void Expectation<Real>::tree(long count, const BlockOutput* output) {
   TreeArguments<Real> in{};
-  in.latents = latents_;
   in.stride = stride_;
   in.max_active = max_active_;
   in.candidates = chosen_.data();
@@ -210,7 +209,7 @@ void Expectation<Real>::tree(long count, const BlockOutput* output) {
   if (alone) return;
   const long tiles = pieces(count, kSingletonTile);
   queue_.launch("singletons", tiles * (stride_ / kLanes), 0,
-                SingletonKernel<Real>{latents_, stride_, count, eta_.data(), eta_offset_.data(), a_.data(), in.log_sums,
+                SingletonKernel<Real>{stride_, count, eta_.data(), eta_offset_.data(), a_.data(), in.log_sums,
                                       members_.data(), partial_.data(), in.probability, in.second_moment});
 }
 
@@ -241,8 +240,8 @@ void Expectation<Real>::cross_products(const Real* Y, long count, const Real* ot
   const long batch = std::max<long>(1, std::min(count / kRows, kMostNumbers / size));
   const long rows = count / batch, rest = count - batch * rows;
   cross_.reserve(queue_, static_cast<std::size_t>((batch + 1) * size));
-  queue_.multiply({true, dimensions_, columns, rows, Y, dimensions_, other, other_stride, cross_.data(), columns, false,
-                   batch, rows * dimensions_, rows * other_stride, size});
+  queue_.multiply({true, dimensions_, columns, rows, Y, dimensions_, other, other_stride, cross_.data(), columns, batch,
+                   rows * dimensions_, rows * other_stride, size});
   if (rest > 0)
     queue_.multiply({true, dimensions_, columns, rest, Y + batch * rows * dimensions_, dimensions_,
                      other + batch * rows * other_stride, other_stride, cross_.data() + batch * size, columns});

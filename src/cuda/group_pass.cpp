@@ -8,8 +8,6 @@
 namespace gsc::cuda {
 namespace {
 
-constexpr int kMostReach = 64;
-
 /// So many rows of all planes, one plane behind another.
 WindowView upload(Queue& queue, const HostPlanes& picture, long top, long rows, Array<float>& to) {
   const long plane = rows * picture.stride;
@@ -31,14 +29,13 @@ long places_along(long last, long step) { return (last + step - 1) / step + 1; }
 
 }  // namespace
 
-bool has_matches(int patch, int reach, int most) {
-  return patch <= MatchKernel::kMostPatch && reach <= kMostReach && most <= MatchKernel::kMost;
-}
+bool has_matches(int patch, int most) { return patch <= MatchKernel::kMostPatch && most <= MatchKernel::kMost; }
 
 bool GroupPass::has(const Queue& queue, const Shape& shape) {
-  const int largest = std::max(shape.members, shape.most);
-  return has_matches(shape.patch, shape.reach, largest) && largest <= kMostInverted &&
-         GroupKernel::scratch_bytes(GroupLayout::of(shape.patch * shape.patch, largest)) <= queue.scratch_limit(1);
+  const int largest = std::max(shape.members, shape.most), values = shape.patch * shape.patch;
+  const bool by_value = !few_members(values, largest);  // the largest groups, where any
+  return has_matches(shape.patch, largest) && largest <= kMostInverted && (!by_value || values <= kMostInverted) &&
+         GroupKernel::scratch_bytes(GroupLayout::of(values, largest)) <= queue.scratch_limit(1);
 }
 
 GroupPass::GroupPass(Queue& queue, long most_references) : queue_(queue), most_references_(most_references) {}

@@ -18,8 +18,8 @@ struct HostPlanes {
   long height = 0, width = 0, stride = 0;
 };
 
-/// Which members, patches and windows there is room for.
-bool has_matches(int patch, int reach, int most);
+/// Which patches, and how many that are alike, there is room for.
+bool has_matches(int patch, int most);
 
 class GroupPass {
  public:

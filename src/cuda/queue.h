@@ -55,9 +55,9 @@ class Queue {
   void used(int slot);
   void reuse(int slot);
 
-  /// All row-major, `wide` being the numbers from row to row. C (rows x columns) = A B, or A' B with A of `inner` rows;
-  /// plus what was in C, if `add`. Float in float: no shorter formats inside. `batch` such products may lie behind one
-  /// another, `A_step`, `B_step` and `C_step` numbers apart.
+  /// All row-major, `wide` being the numbers from row to row. C (rows x columns) = A B, or A' B with A of `inner` rows.
+  /// Float in float: no shorter formats inside. `batch` such products may lie behind one another, `A_step`, `B_step`
+  /// and `C_step` numbers apart.
   template <class Real>
   struct Product {
     bool transposed;
@@ -68,7 +68,6 @@ class Queue {
     long B_wide;
     Real* C;
     long C_wide;
-    bool add = false;
     long batch = 1, A_step = 0, B_step = 0, C_step = 0;
     bool B_transposed = false;  ///< C = A B' with B of `columns` rows
   };
@@ -97,6 +96,8 @@ class Queue {
   void launched(const char* name);
   void* stream() const;
   void allow_shared(const void* kernel, std::size_t bytes);
+  template <class Real, class Gemm>
+  void multiply(const Product<Real>& product, const Gemm& gemm);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -171,28 +171,18 @@ void Queue::reuse(int slot) {
   check(cudaEventSynchronize(impl_->arrived[slot]), "copy to it");
 }
 
+void Queue::multiply(const Product<float>& p) { multiply(p, cublasSgemmStridedBatched); }
+void Queue::multiply(const Product<double>& p) { multiply(p, cublasDgemmStridedBatched); }
 // cuBLAS counts by columns, so it is asked for C' = B' A'.
-void Queue::multiply(const Product<float>& p) {
+template <class Real, class Gemm>
+void Queue::multiply(const Product<Real>& p, const Gemm& gemm) {
   cublasHandle_t blas = impl_->products();
   started("product");
-  const float one = 1, beta = p.add ? 1 : 0;
-  check(cublasSgemmStridedBatched(blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                  p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(p.columns),
-                                  static_cast<int>(p.rows), static_cast<int>(p.inner), &one, p.B,
-                                  static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
-                                  &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
-        "multiply matrices");
-  launched("product");
-}
-void Queue::multiply(const Product<double>& p) {
-  cublasHandle_t blas = impl_->products();
-  started("product");
-  const double one = 1, beta = p.add ? 1 : 0;
-  check(cublasDgemmStridedBatched(blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                  p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, static_cast<int>(p.columns),
-                                  static_cast<int>(p.rows), static_cast<int>(p.inner), &one, p.B,
-                                  static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step,
-                                  &beta, p.C, static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
+  const Real one = 1, zero = 0;
+  check(gemm(blas, p.B_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+             static_cast<int>(p.columns), static_cast<int>(p.rows), static_cast<int>(p.inner), &one, p.B,
+             static_cast<int>(p.B_wide), p.B_step, p.A, static_cast<int>(p.A_wide), p.A_step, &zero, p.C,
+             static_cast<int>(p.C_wide), p.C_step, static_cast<int>(p.batch)),
         "multiply matrices");
   launched("product");
 }

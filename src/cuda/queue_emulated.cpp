@@ -28,11 +28,7 @@ void multiply_plainly(const Queue::Product<Real>& p) {
                                     static_cast<double>(p.B_transposed ? B[c * p.B_wide + i] : B[i * p.B_wide + c]) +
                                 static_cast<double>(row[static_cast<std::size_t>(c)]));
       }
-      for (long c = 0; c < p.columns; ++c) {
-        Real& out = C[r * p.C_wide + c];
-        const Real sum = row[static_cast<std::size_t>(c)];
-        out = p.add ? out + sum : sum;
-      }
+      std::copy(row.begin(), row.end(), C + r * p.C_wide);
     }
   }
 }

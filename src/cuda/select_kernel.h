@@ -181,7 +181,7 @@ struct SelectKernel {
         if (!rescore) continue;
         const Lanes<float> offset = load<float>(arguments.score_offset + n * arguments.own_step, h, h < stride, 0.0F);
         const Lanes<float> kept = larger<float>(d, kFloor);
-        const Lanes<float> gain = multiply_add<float>(0.5F * e, quotient(e, kept), -0.5F * logarithm(kept));
+        const Lanes<float> gain = multiply_add<float>(0.5F * e, quotient(e, kept), -0.5F * rough_logarithm(kept));
         const Lanes<float> old = point.score.get(base + i);
         point.score.put(base + i, select<float>(old == kTaken, kTaken, ranked(offset + gain, h < stride)));
       }

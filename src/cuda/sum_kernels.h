@@ -2,6 +2,8 @@
 // From posteriors to sums over data points, in an order that does not depend on which warp comes first: no additions by
 // atomics. Warps write partial sums of fixed groups of data points, and ReduceKernel adds those up in order, in double.
 
+#include <limits>
+
 #include "cuda/tree_kernel.h"
 
 namespace gsc::cuda {
@@ -16,7 +18,7 @@ template <class Real>
 struct SingletonKernel {
   static constexpr int kWarps = 4, kBlocks = sizeof(Real) == 8 ? 4 : 8;
   static constexpr int kAhead = 8;
-  int latents, stride;
+  int stride;
   long count;
   Real* rows;
   const Real *eta_offset, *a;
@@ -52,7 +54,9 @@ struct SingletonKernel {
           const Lanes<bool> candidate = (bits & bit(group + u)) != 0U;
           const Lanes<Real> eta = before[u] + offset;
           const Lanes<Real> log_weight = multiply_add<Real>(Real(0.5) * eta, eta, prior);
-          const Lanes<Real> p = select<Real>(candidate, Real{0}, exponential(log_weight - log_sum[u]));
+          // What this precision leaves undone has an infinite log sum, and no posterior.
+          const bool undone = log_sum[u] == std::numeric_limits<Real>::infinity();
+          const Lanes<Real> p = select<Real>(candidate || undone, Real{0}, exponential(log_weight - log_sum[u]));
           const Lanes<Real> mean = p * eta, second = multiply_add<Real>(mean, eta, p);
           store<Real>(rows + n * stride, h, select<Real>(candidate, before[u], mean));
           if (probability != nullptr) store<Real>(probability + n * stride, h, p, !candidate);

@@ -34,7 +34,7 @@ struct Range {
 
 template <class Real>
 struct TreeArguments {
-  int latents, stride;  ///< H; floats from row to row of J and of the data points' rows
+  int stride;  ///< floats from row to row of J and of the data points' rows
   int max_active;
   const std::uint16_t* candidates;  ///< count x K, by position
   const Real* J;                    ///< H x stride
@@ -230,7 +230,7 @@ struct TreeKernel {
                         bool undone) const {
     const TreeArguments<Real>& out = arguments;
     const Real mass = broadcast<Real>(totals[kMoments / kLanes], kMoments % kLanes);
-    const Real Z = mass + out.outside[n] * exponential(out.best[n] - base - reference);
+    const Real Z = mass + out.outside[n] * first(exponential(Lanes<Real>(out.best[n] - base - reference)));
     const Real factor = undone ? Real{0} : Real{1} / Z;
     const Lanes<int> lane = lane_index();
     GSC_UNROLL

@@ -179,20 +179,21 @@ template <class T>
 Lanes<T> inverse_root(const Lanes<T>& x) {
   return Lanes<T>::of([&](int l) { return 1 / std::sqrt(x.v[l]); });
 }
-template <class T>
-Lanes<T> exponential(const Lanes<T>& x) {
-  return Lanes<T>::of([&](int l) { return std::exp(x.v[l]); });
+inline Lanes<float> power_of_two(const Lanes<float>& x) {
+  return Lanes<float>::of([&](int l) { return std::exp2(x.v[l]); });
+}
+inline Lanes<double> exponential(const Lanes<double>& x) {
+  return Lanes<double>::of([&](int l) { return std::exp(x.v[l]); });
 }
 template <class T>
 Lanes<T> logarithm(const Lanes<T>& x) {
   return Lanes<T>::of([&](int l) { return std::log(x.v[l]); });
 }
+inline Lanes<float> rough_logarithm(const Lanes<float>& x) { return logarithm(x); }
 template <class T>
 Lanes<T> quotient(const Lanes<T>& x, const Lanes<T>& y) {
   return x / y;
 }
-template <class T>
-requires std::is_floating_point_v<T> T exponential(T x) { return std::exp(x); }
 template <class T>
 requires std::is_floating_point_v<T> T logarithm(T x) { return std::log(x); }
 

@@ -13,6 +13,8 @@ class RowList final : public Data {
   Index rows() const override { return static_cast<Index>(rows_.size()); }
   Index cols() const override { return data_.cols(); }
   std::string name() const override { return data_.name(); }
+  /// Which row of the data is the i-th here.
+  Index row(Index i) const { return rows_[static_cast<std::size_t>(i)]; }
 
   /// Neighbours are read together.
   void read(Index first, Eigen::Ref<Matrix> block) const override {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "data/finite.h"
+#include "data/row_list.h"
 #include "data/sums.h"
 #include "math/failure.h"
 #include "math/number_text.h"
@@ -39,11 +40,12 @@ void check_magnitude(const Data& data, double typical) {
 
 void require_finite(const Data& data, Index first, const Eigen::Ref<const Matrix>& block) {
   if (block.allFinite()) return;
+  const auto* listed = dynamic_cast<const RowList*>(&data);
   for (Index i = 0; i < block.rows(); ++i)
     for (Index d = 0; d < block.cols(); ++d)
       if (!std::isfinite(block(i, d)))
-        throw Error(data.name() + ": row " + std::to_string(first + i) + ", column " + std::to_string(d) +
-                    " (from 0) is " +
+        throw Error(data.name() + ": row " + std::to_string(listed != nullptr ? listed->row(first + i) : first + i) +
+                    ", column " + std::to_string(d) + " (from 0) is " +
                     (std::isnan(block(i, d))
                          ? "NaN; set missing to nan if that is a missing value, or remove or replace such values first"
                          : "infinite; remove or replace such values first"));

@@ -68,8 +68,8 @@ std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& op
   if (options.device.rfind("cuda", 0) == 0 && (options.device.size() == 4 || options.device[4] == ':'))
     throw UsageError(
         "device is '" + options.device +
-        "', but this was built without GPUs; the program has them if it is built with `cmake --preset cuda` "
-        "(docs/gpu.md), the Python package has none; set device to cpu");
+        "', but this was built without GPUs; build the program with `cmake --preset cuda`, or the Python package "
+        "with GSC_CUDA (docs/gpu.md), or set device to cpu");
   std::string known;
   for (const std::string& name : devices()) known += (known.empty() ? "" : ", ") + name;
   throw UsageError("device is '" + options.device + "'; here are: " + known);

@@ -45,7 +45,8 @@ class PatchDevice {
   /// One round of groups: channel by channel, height x width, the mean of the results of the sizes and, unless null,
   /// their variance. Three planes are Y, U and V (tasks/planes.h) and become red, green and blue. Calls go_on(share
   /// done) now and then; throws Interrupted if that returns false. `largest`: of the absolute values of both.
-  virtual void filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
+  /// False: it cannot after all, and the processor is to do it.
+  virtual bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                              std::span<const GroupShape> sizes, float* mean, float* variance,
                              const std::function<bool(double)>& go_on) = 0;
   /// `most` neighbours of patches of patch x patch pixels, at most `reach` away in each direction; null if it cannot.

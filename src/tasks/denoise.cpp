@@ -147,14 +147,8 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 std::unique_ptr<PatchDevice> device_of_groups(const DenoisePlan& plan, const std::string& device) {
   constexpr double kWorth = 0.5;  // seconds of a core, by the plan
   if (plan.group_rounds == 0 || plan.groups.team != nullptr) return nullptr;
-  const bool chosen = device != "auto";
-  if (!chosen && plan.group_seconds * thread_count(plan.groups.threads) < kWorth) return nullptr;
-  try {
-    return make_patch_device(device);
-  } catch (const Error&) {
-    if (chosen) throw;
-    return nullptr;
-  }
+  if (device == "auto" && plan.group_seconds * thread_count(plan.groups.threads) < kWorth) return nullptr;
+  return make_patch_device(device);
 }
 
 /// What of the whole work is done, and what there is to show.
@@ -235,7 +229,6 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   const std::unique_ptr<PatchDevice> patches = device_of_groups(plan, device);
   GroupOptions groups = plan.groups;
   groups.device = patches.get();
-  groups.device_may_fail = device == "auto";
   filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, go_on,
                    &disagreement);
   result.seconds_grouping = seconds_since(start);

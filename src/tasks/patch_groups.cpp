@@ -108,16 +108,18 @@ std::vector<GroupShape> shapes_of(const GroupOptions& options, double noise, Ind
   return shapes;
 }
 
-void filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes,
+/// False where the device cannot.
+bool filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes,
                       const GroupOptions& options, const std::function<bool(double)>& go_on, Picture& result,
                       Picture* disagreement) {
   const Index height = noisy.height(), width = noisy.width(), plane = height * width;
   const auto numbers = static_cast<std::size_t>(noisy.size() * plane);
   const auto mean = std::make_unique_for_overwrite<float[]>(numbers);
   const auto variance = std::make_unique_for_overwrite<float[]>(disagreement != nullptr ? numbers : 0);
-  options.device->filter_groups(noisy.view(), pilot.view(),
-                                std::max(noisy.largest(options.threads), pilot.largest(options.threads)), shapes,
-                                mean.get(), disagreement != nullptr ? variance.get() : nullptr, go_on);
+  if (!options.device->filter_groups(noisy.view(), pilot.view(),
+                                     std::max(noisy.largest(options.threads), pilot.largest(options.threads)), shapes,
+                                     mean.get(), disagreement != nullptr ? variance.get() : nullptr, go_on))
+    return false;
   const auto take = [&](const float* from, Picture& to) {
     to.channels.resize(static_cast<std::size_t>(noisy.size()));
     for (Matrix& channel : to.channels) {
@@ -130,6 +132,7 @@ void filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const 
   };
   take(mean.get(), result);
   if (disagreement != nullptr) take(variance.get(), *disagreement);
+  return true;
 }
 
 /// What a thread works with.
@@ -156,14 +159,9 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
   }
   if (options.device != nullptr && options.team == nullptr) {
     const std::vector<GroupShape> shapes = shapes_of(options, noise, smaller_side, noisy_planes.size());
-    if (options.device->has(shapes)) try {
-        filter_on_device(noisy_planes, pilot_planes, shapes, options, go_on, result, disagreement);
-        return result;
-      } catch (const Interrupted&) {
-        throw;
-      } catch (const Error&) {
-        if (!options.device_may_fail) throw;
-      }
+    if (options.device->has(shapes) &&
+        filter_on_device(noisy_planes, pilot_planes, shapes, options, go_on, result, disagreement))
+      return result;
   }
   result = blank(noisy, options.threads);
   if (disagreement != nullptr) *disagreement = blank(noisy, options.threads);

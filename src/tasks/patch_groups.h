@@ -37,7 +37,6 @@ struct GroupOptions {
   Team* team = nullptr;  ///< ranks share the references; all have the pictures and get the result. None: alone
   /// What does it in place of the processor where it has such groups, and there is no team. None: the processor.
   PatchDevice* device = nullptr;
-  bool device_may_fail = false;  ///< then the processor goes on
 };
 
 /// One round. `noise`: standard deviation. The pilot's patches say which are alike, and their mean and covariance. Sums

@@ -67,20 +67,12 @@ class Reconstructor {
   }
 
  private:
-  /// Where the engine computes, if that can be; `auto` goes on with the processor where it fails.
+  /// Where the engine computes, if that can be.
   std::unique_ptr<PatchNeighbours> look_for_neighbours(const Picture& pilot) {
-    const std::string& device = plan_.fit.inference.device;
-    const auto with = [&](PatchDevice* patches) {
-      return std::make_unique<PatchNeighbours>(pilot, plan_.patch, plan_.reach, plan_.neighbours, patches,
-                                               plan_.fit.inference.threads);
-    };
-    if (engine_->on_device()) try {
-        if (patch_device_ == nullptr) patch_device_ = make_patch_device(device);
-        return with(patch_device_.get());
-      } catch (const Error&) {
-        if (device != "auto") throw;
-      }
-    return with(nullptr);
+    const bool there = engine_->on_device();
+    if (there && patch_device_ == nullptr) patch_device_ = make_patch_device(plan_.fit.inference.device);
+    return std::make_unique<PatchNeighbours>(pilot, plan_.patch, plan_.reach, plan_.neighbours,
+                                             there ? patch_device_.get() : nullptr, plan_.fit.inference.threads);
   }
 
   void report(double share_of_pass) {
