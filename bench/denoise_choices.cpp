@@ -108,10 +108,6 @@ std::vector<Choice> group_choices() {
       {"noise x 0.95 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.95 / 0.9; }},
       {"3 rounds", [](DenoisePlan& p) { p.group_rounds = 3; }},
       {"7 rounds", [](DenoisePlan& p) { p.group_rounds = 7; }},
-      {"lost 0.02", [](DenoisePlan& p) { p.groups.lost = 0.02; }},
-      {"lost 0.05", [](DenoisePlan& p) { p.groups.lost = 0.05; }},
-      {"lost 0.1", [](DenoisePlan& p) { p.groups.lost = 0.1; }},
-      {"lost 0.2", [](DenoisePlan& p) { p.groups.lost = 0.2; }},
       {kSomeOfTheModels, [](DenoisePlan&) {}}};
   const auto models = std::make_shared<std::pair<const Problem*, Picture>>();
   std::vector<Choice> choices;

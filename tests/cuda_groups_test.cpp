@@ -44,7 +44,6 @@ Case make_case(Index height, Index width, int channels, std::vector<GroupSize> s
     made.pilot.channels[c].leftCols(width / 4) = clean.channels[c].leftCols(width / 4);
   made.options.sizes = std::move(sizes);
   made.options.reach = 10;
-  made.options.lost = 0.1;
   made.options.threads = 1;
   return made;
 }

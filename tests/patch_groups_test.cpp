@@ -104,7 +104,7 @@ TEST(GroupFilter, EqualsTheGaussianPosteriorMean) {
   Random random(3);
   std::normal_distribution<double> normal(0, 1);
   for (const auto& [D, K] : {std::pair<Index, Index>{9, 2}, {16, 5}, {49, 16}, {64, 33}, {49, 48}, {9, 24}, {25, 60}})
-    for (const auto& [noise, lost] : {std::pair{2.0, 0.1}, {15.0, 0.0}, {15.0, 0.05}, {50.0, 0.0}, {50.0, 0.3}}) {
+    for (const double noise : {2.0, 15.0, 50.0}) {
       Matrix X(D, K), Y(D, K);
       const Vector pattern = Vector::NullaryExpr(D, [&] { return 30 * normal(random); });
       for (Index k = 0; k < K; ++k) {
@@ -116,9 +116,7 @@ TEST(GroupFilter, EqualsTheGaussianPosteriorMean) {
       }
       const Vector mean = X.rowwise().mean();
       const Matrix centred = X.colwise() - mean;
-      Matrix C = centred * centred.transpose() / static_cast<double>(K - 1);
-      const bool few_values = static_cast<double>(D) < 1.3 * static_cast<double>(K);
-      if (few_values) C.diagonal().array() += lost * noise * noise;
+      const Matrix C = centred * centred.transpose() / static_cast<double>(K - 1);
       Matrix S = C;
       S.diagonal().array() += noise * noise;
       const Matrix gains = S.llt().solve(C).transpose();
@@ -132,7 +130,7 @@ TEST(GroupFilter, EqualsTheGaussianPosteriorMean) {
           filter.pilot(d, k) = static_cast<float>(X(d, k));
           filter.noisy(d, k) = static_cast<float>(Y(d, k));
         }
-      const float squares = filter.run(static_cast<float>(noise * noise), static_cast<float>(lost));
+      const float squares = filter.run(static_cast<float>(noise * noise));
       EXPECT_NEAR(squares, gains.squaredNorm(), 0.02 * gains.squaredNorm()) << D << ' ' << K << ' ' << noise;
       for (Index k = 0; k < K; ++k)
         for (Index d = 0; d < D; ++d) EXPECT_NEAR(filter.noisy(d, k), expected(d, k), 0.02 * noise) << D << ' ' << K;
@@ -146,7 +144,7 @@ TEST(GroupFilter, OneMemberIsThePilot) {
     filter.pilot(d, 0) = static_cast<float>(d);
     filter.noisy(d, 0) = 50;
   }
-  EXPECT_EQ(filter.run(9, 1), 0);
+  EXPECT_EQ(filter.run(9), 0);
   for (Index d = 0; d < 4; ++d) EXPECT_EQ(filter.noisy(d, 0), static_cast<float>(d));
 }
 

@@ -17,7 +17,6 @@ GroupPass::Shape shape_of(const GroupShape& shape) {
           static_cast<int>(shape.reach),
           static_cast<int>(shape.step),
           shape.variance,
-          shape.lost,
           shape.equal};
 }
 

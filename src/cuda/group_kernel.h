@@ -3,7 +3,7 @@
 // One warp a group and plane.
 //
 //   few members:  M = X'X + c I,   B = X'Y,   S = M^-1 B,   z = m + X S        all K wide
-//   few values:   M = XX' + c (1 + l) I,      z = m + (y - m) - c M^-1 (y - m)  all D wide
+//   few values:   M = XX' + c I,              z = m + (y - m) - c M^-1 (y - m)  all D wide
 //
 // The members are read from the picture where they are needed, 32 values of all at a time; M, B and S stay in shared
 // memory. A lane looks after a value when patches are read or written, after blocks of entries in products.
@@ -55,8 +55,8 @@ struct GroupKernel {
   int most;           ///< members in a list
   int from, to;       ///< groups with so many members are done here
   GroupLayout layout;
-  float variance, lost;  ///< v and l
-  float unit;            ///< one of these numbers is a value of 1, in the sums
+  float variance;  ///< v
+  float unit;      ///< one of these numbers is a value of 1, in the sums
   const std::int32_t *places, *members;
   std::int64_t *sums, *weights;  ///< planes as in the pilot; weights where a patch begins
 
@@ -105,7 +105,6 @@ struct GroupKernel {
     const float c = static_cast<float>(K - 1) * variance;
     const bool by_member = few_members(g.D, K);
     const int size = by_member ? K : g.D, wide = by_member ? 2 * g.K4 : g.D4;
-    const float ridge = by_member ? c : c + c * lost;
     if (by_member)
       member_products(g);
     else
@@ -113,7 +112,7 @@ struct GroupKernel {
     sync();
     for (int base = 0; base < size; base += kLanes) {
       const Lanes<int> i = lane_index() + base, at = i * (wide + 1);
-      store<float>(g.M, at, load<float>(g.M, at, i < size, 0.0F) + ridge, i < size);
+      store<float>(g.M, at, load<float>(g.M, at, i < size, 0.0F) + c, i < size);
     }
     sync();
     invert_any(g.M, size, wide, g.column);

@@ -70,10 +70,9 @@ void GroupPass::filter(const Shape& shape, int from, int to, long count) {
   noisy.values = noisy_.data();
   const int values = shape.patch * shape.patch;
   const GroupLayout layout = GroupLayout::of(values, to);
-  queue_.launch(
-      "groups", count * window_.planes, GroupKernel::scratch_bytes(layout),
-      GroupKernel{window_, noisy, shape.patch, values, std::max(shape.members, shape.most), from, to, layout,
-                  shape.variance, shape.lost, unit_, places_.data(), counts_.data(), sums_.data(), weights_.data()});
+  queue_.launch("groups", count * window_.planes, GroupKernel::scratch_bytes(layout),
+                GroupKernel{window_, noisy, shape.patch, values, std::max(shape.members, shape.most), from, to, layout,
+                            shape.variance, unit_, places_.data(), counts_.data(), sums_.data(), weights_.data()});
 }
 
 void GroupPass::add(const Shape& shape, long first, long count, const std::function<void(double)>& done) {

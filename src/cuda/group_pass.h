@@ -26,7 +26,7 @@ class GroupPass {
   /// Groups of one size; GroupShape (inference/patch_device.h) tells what these are.
   struct Shape {
     int patch, members, most, reach, step;
-    float variance, lost, equal;
+    float variance, equal;
   };
   static bool has(const Queue& queue, const Shape& shape);
 

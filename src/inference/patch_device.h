@@ -25,7 +25,6 @@ struct GroupShape {
   Index patch = 8, members = 32, most = 32;  ///< most: at least `members`
   Index reach = 15, step = 3;
   float variance = 0;  ///< of the noise
-  float lost = 0;      ///< as GroupOptions has it
   float equal = 0;     ///< patches nearer than this (sum of squares) are as good as equal
 };
 

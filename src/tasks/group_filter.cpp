@@ -74,7 +74,7 @@ float FilterOfFewMembers(const GroupArrays& g, float c) {
 }
 
 /// M is D x D. Behind the last value there are zeros.
-float FilterOfFewValues(const GroupArrays& g, float c, float lost) {
+float FilterOfFewValues(const GroupArrays& g, float c) {
   const hn::ScalableTag<float> d;
   const size_t K = g.members, D = g.values, width = g.width;
   for (size_t i = 0; i < width; i += hn::Lanes(d)) {
@@ -86,7 +86,7 @@ float FilterOfFewValues(const GroupArrays& g, float c, float lost) {
       for (float* at : {g.X + k * width + i, g.Y + k * width + i}) hn::Store(hn::Sub(hn::Load(d, at), mean), d, at);
   }
   Product({g.X, 1, width}, D, K, g.X, width, g.M);
-  for (size_t i = 0; i < D; ++i) g.M[i * width + i] += c + c * lost;
+  for (size_t i = 0; i < D; ++i) g.M[i * width + i] += c;
   Invert(g.M, D, width);
   Product({g.Y, width, 1}, K, D, g.M, width, g.B);
   const auto minus_c = hn::Set(d, -c);
@@ -99,9 +99,9 @@ float FilterOfFewValues(const GroupArrays& g, float c, float lost) {
   return SquaredGains(g.M, D, width, c);
 }
 
-float Filter(const GroupArrays& g, float variance, float lost) {
+float Filter(const GroupArrays& g, float variance) {
   const float c = static_cast<float>(g.members - 1) * variance;
-  return g.by_value ? FilterOfFewMembers(g, c) : FilterOfFewValues(g, c, lost);
+  return g.by_value ? FilterOfFewMembers(g, c) : FilterOfFewValues(g, c);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -154,13 +154,13 @@ void GroupFilter::begin(Index members) {
     for (float* rows : {arrays_.X, arrays_.Y}) std::fill(rows + k * width + values_, rows + (k + 1) * width, 0.0f);
 }
 
-float GroupFilter::run(float variance, float lost) {
+float GroupFilter::run(float variance) {
   assert(arrays_.members >= 1);
   if (arrays_.members == 1) {
     for (Index d = 0; d < values_; ++d) noisy(d, 0) = pilot(d, 0);
     return 0;
   }
-  return HWY_DYNAMIC_DISPATCH(Filter)(arrays_, variance, lost);
+  return HWY_DYNAMIC_DISPATCH(Filter)(arrays_, variance);
 }
 
 }  // namespace gsc

@@ -3,16 +3,13 @@
 // patches (Lebrun, Buades and Morel 2013, "Non-local Bayes", take it from a first result in the same way).
 //
 //   X = [x_1 .. x_K] - m    D x K, the pilot's patches less their mean m;   Y = [y_1 .. y_K] - m, the noisy ones
-//   C = X X' / (K - 1)                          covariance
+//   C = X X' / (K - 1)                          covariance, of rank K - 1
 //   z = m + C (C + v I)^-1 (y - m)              posterior mean of a patch with noise variance v
 //
 // With c = (K - 1) v there are two ways, of which the cheaper is taken:
 //
-//   few members:  z = m + X M^-1 X'(y - m),        M = X'X + c I,              K x K
-//   few values:   z = m + (I - c M^-1)(y - m),     M = XX' + c (1 + l) I,      D x D
-//
-// The pilot is smoother than the picture. So where values are few, C is full and gets l v more in every direction: what
-// the pilot has lost. Of few members C has few directions, and noise would come in through all the others.
+//   few members:  z = m + X M^-1 X'(y - m),        M = X'X + c I,    K x K
+//   few values:   z = m + (I - c M^-1)(y - m),     M = XX' + c I,    D x D
 //
 // The gains C (C + v I)^-1 have the eigenvalues of I - c M^-1 (and zeros), so their squares sum up to
 //
@@ -46,9 +43,8 @@ class GroupFilter {
   float& pilot(Index d, Index k) { return arrays_.X[d * value_stride_ + k * member_stride_]; }
   float& noisy(Index d, Index k) { return arrays_.Y[d * value_stride_ + k * member_stride_]; }
 
-  /// Filters the patches, v and l as above, and replaces the noisy ones. Returns g. One member: it becomes the pilot's
-  /// patch.
-  float run(float variance, float lost);
+  /// Filters the patches and replaces the noisy ones. Returns g. One member: it becomes the pilot's patch.
+  float run(float variance);
 
  private:
   Index values_, value_stride_ = 1, member_stride_ = 1;

@@ -27,7 +27,6 @@ class Grouping {
         size_(size),
         reach_(std::min(options.reach, kMostReach)),
         variance_(static_cast<float>(noise * noise)),
-        lost_(static_cast<float>(options.lost)),
         equal_(equal_distance(options, noise, size.patch, noisy.size())),
         rows_(reference_places(noisy.height(), size.patch, options.step)),
         cols_(reference_places(noisy.width(), size.patch, options.step)) {}
@@ -69,7 +68,7 @@ class Grouping {
           }
         }
       }
-      const float weight = 1 / (filter.run(variance_, lost_) + 1);
+      const float weight = 1 / (filter.run(variance_) + 1);
       for (Index k = 0; k < members; ++k) {
         const auto [distance, row, col] = matches[static_cast<std::size_t>(k)];
         for (Index r = 0; r < side; ++r) {
@@ -87,7 +86,7 @@ class Grouping {
   const Planes &noisy_, &pilot_;
   GroupSize size_;
   Index reach_;
-  float variance_, lost_, equal_;
+  float variance_, equal_;
   std::vector<Index> rows_, cols_;
 };
 
@@ -102,7 +101,6 @@ std::vector<GroupShape> shapes_of(const GroupOptions& options, double noise, Ind
                       .reach = std::min(options.reach, kMostReach),
                       .step = std::min(options.step, patch),
                       .variance = static_cast<float>(noise * noise),
-                      .lost = static_cast<float>(options.lost),
                       .equal = equal_distance(options, noise, patch, planes)});
   }
   return shapes;

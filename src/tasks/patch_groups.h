@@ -31,8 +31,6 @@ struct GroupOptions {
   /// the more of them there are in a sky, the better its mean, while texture gains nothing from members that are less
   /// like it.
   double equal = 0.02;
-  /// What the pilot has lost of every direction, as a share of the noise's variance: l of group_filter.h.
-  double lost = 0;
   int threads = 0;
   Team* team = nullptr;  ///< ranks share the references; all have the pictures and get the result. None: alone
   /// What does it in place of the processor where it has such groups, and there is no team. None: the processor.
