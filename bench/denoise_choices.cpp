@@ -262,6 +262,10 @@ std::vector<Choice> best_choices() {
                    plan.groups = standard.groups;
                    plan.group_rounds = standard.group_rounds;
                  }),
+          choice("13 pixels at any noise",
+                 [](const DenoisePlan&, DenoisePlan& plan) {
+                   if (plan.groups.sizes.back().patch < 13) plan.groups.sizes.push_back({13, 39, 78});
+                 }),
           choice("models as standard",
                  [](const DenoisePlan& standard, DenoisePlan& plan) { plan.models = standard.models; })};
 }

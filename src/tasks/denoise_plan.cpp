@@ -92,6 +92,8 @@ Preset preset(Quality quality) {
 }
 
 constexpr Index kSmallestPatch = 2, kSmallestGroupPatch = 3;
+/// Where noise is faint large groups only blur what is fine.
+constexpr Index kLargestFaintGroupPatch = 12;
 /// Of the range of the picture, as a standard deviation.
 constexpr double kMediumNoise = 0.08, kStrongNoise = 0.13;
 /// Of the noise: what inference and groups take it for.
@@ -278,6 +280,7 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
     const Index patch = std::min(std::max(usual_group_patch(noise_share) + larger, last + 1),
                                  std::max(smaller_side / 2, kSmallestPatch));
     if (patch == last && !plan.groups.sizes.empty()) break;
+    if (noise_share <= kMediumNoise && patch > kLargestFaintGroupPatch) break;
     last = patch;
     plan.groups.sizes.push_back({patch, group_members(patch), usual.group_most * group_members(patch)});
     const auto D = static_cast<double>(patch * patch), K = static_cast<double>(plan.groups.sizes.back().largest());
