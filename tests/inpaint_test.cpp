@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "expect_error.h"
+#include "inpaint_support.h"
 #include "tasks/deep_holes.h"
 #include "tasks/deviation_scale.h"
 #include "tasks/held_out.h"
@@ -24,44 +25,6 @@
 
 namespace gsc::test {
 namespace {
-
-const double kNan = std::numeric_limits<double>::quiet_NaN();
-
-/// Waves that bend and an edge, so that patches have others like them but never equal ones.
-Picture waves(Index size, int channels = 1) {
-  Picture picture;
-  for (int c = 0; c < channels; ++c) {
-    Matrix pixels(size, size);
-    for (Index y = 0; y < size; ++y)
-      for (Index x = 0; x < size; ++x) {
-        const auto u = static_cast<double>(x), v = static_cast<double>(y);
-        const double bend = 6 * std::sin(v / 20);
-        pixels(y, x) = 120 + 50 * std::sin((u + bend) / 2.2 + 0.4 * c) + (u + v > static_cast<double>(size) ? 40 : 0) +
-                       10 * std::sin(u * v / 400);
-      }
-    picture.channels.push_back(pixels);
-  }
-  return picture;
-}
-
-/// A scratch and a few letters' worth of strokes.
-Picture scratches(const Picture& whole) {
-  Picture damaged = whole;
-  for (Matrix& channel : damaged.channels)
-    for (Index y = 0; y < channel.rows(); ++y)
-      for (Index x = 0; x < channel.cols(); ++x) {
-        const bool scratch = std::abs((x + y / 3) % 40 - 20) < 2, stroke = y % 30 < 3 && x % 20 < 12;
-        if (scratch || stroke) channel(y, x) = kNan;
-      }
-  return damaged;
-}
-
-InpaintOptions quick() {
-  InpaintOptions options;
-  options.quality = Quality::fast;
-  options.threads = 1;
-  return options;
-}
 
 TEST(MaskedGroupFilter, EqualsTheFormulaInDouble) {
   Random random(3);
