@@ -56,6 +56,11 @@ double white_of(const Picture& std) {
   return *at;
 }
 
+std::string where_text(const HeldOut& held_out) {
+  if (held_out.deep_values > 0) return fmt::format(", {} of them in holes as deep as there are", held_out.deep_values);
+  return held_out.shaped ? " in holes shaped like those there are" : "";
+}
+
 std::string held_out_text(const HeldOut& held_out) {
   if (held_out.values == 0)
     return "nothing, as there is too little to set aside; deviations are not measured, and too "
@@ -63,9 +68,9 @@ std::string held_out_text(const HeldOut& held_out) {
   return fmt::format(
       "{} observed values set aside{}: predicted with an error of {}{:.4g} (root mean square), so {} {:.2f} dB{}; "
       "{:.1f} % of them within two deviations",
-      held_out.values, held_out.shaped ? " in holes shaped like those there are" : "",
-      held_out.at_least ? "at most " : "", held_out.rmse, held_out.at_least ? "at least" : "about", held_out.psnr,
-      held_out.at_least ? ", as their own noise hides it" : "", 100 * held_out.coverage);
+      held_out.values, where_text(held_out), held_out.at_least ? "at most " : "", held_out.rmse,
+      held_out.at_least ? "at least" : "about", held_out.psnr, held_out.at_least ? ", as their own noise hides it" : "",
+      100 * held_out.coverage);
 }
 
 std::string holes_text(const Inpainted& inpainted) {
@@ -130,6 +135,10 @@ Json inpaint_metrics(const Settings& settings, const InpaintingRun& run) {
     json["held_out"] = {{"values", held_out.values}, {"shaped", held_out.shaped},     {"rmse", held_out.rmse},
                         {"psnr", held_out.psnr},     {"at_least", held_out.at_least}, {"coverage", held_out.coverage},
                         {"scale", held_out.scale}};
+  if (held_out.deep_values > 0) {
+    json["held_out"]["deep_values"] = held_out.deep_values;
+    json["held_out"]["deep_scale"] = held_out.deep_scale;
+  }
   if (run.score) {
     json["psnr_first_guess"] = run.score->psnr_noisy;
     json["psnr"] = run.score->psnr;

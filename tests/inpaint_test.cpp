@@ -368,9 +368,10 @@ TEST(Inpaint, WhatIsSetAsideIsAsDeepAsTheHolesAre) {
   damaged.channels[0].block(20, 40, 30, 30).setConstant(kNan);
   const Matrix before = damaged.channels[0];
   const HeldOutSet aside = hold_out(damaged, 3);
-  EXPECT_TRUE(aside.shaped);
-  EXPECT_GT(aside.values.size(), 500U);
-  for (const HeldOutValue& one : aside.values) {
+  ASSERT_EQ(aside.kinds.size(), 1U);
+  EXPECT_TRUE(aside.kinds[0].shaped);
+  EXPECT_GT(aside.values(), 500U);
+  for (const HeldOutValue& one : aside.kinds[0].values) {
     EXPECT_EQ(before(one.row, one.col), one.value);
     EXPECT_TRUE(std::isnan(damaged.channels[0](one.row, one.col)));
   }
@@ -387,12 +388,12 @@ TEST(Inpaint, AFewValuesDoNotJudge) {
     if (!pixel) damaged.channels[0](20, 21) = kNan;
     const Picture before = damaged;
     const HeldOutSet aside = hold_out(damaged, 1);
-    EXPECT_FALSE(aside.shaped);
     if (pixel) {
-      EXPECT_GE(aside.values.size(), 40U);
+      EXPECT_GE(aside.values(), 40U);
+      EXPECT_FALSE(aside.kinds[0].shaped);
       continue;
     }
-    EXPECT_TRUE(aside.values.empty());
+    EXPECT_EQ(aside.values(), 0U);
     EXPECT_EQ(missing_values(damaged), 2) << "all that was observed is there";
     const Inpainted filled = inpaint(before, quick());
     EXPECT_EQ(filled.held_out.values, 0);

@@ -48,6 +48,10 @@ struct HeldOut {
   double coverage = 0;    ///< share of them within two of the deviations told, with their own noise
   double scale = 1;       ///< by which the deviations of groups were multiplied so that it is 95 %
   bool shaped = false;  ///< whether whole holes were set aside, in the shape of those there are, and not single values
+  /// Where deep holes lie in a picture with other gaps all over it, each kind is judged by itself, and weighs above as
+  /// much as is missing of it: so many of the values are in holes as deep, and that is the factor of deviations there.
+  Index deep_values = 0;
+  double deep_scale = 1;
 };
 
 struct InpaintProgress {
