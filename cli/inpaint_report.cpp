@@ -193,7 +193,8 @@ void write_report(const std::string& path, const Settings& settings, const Inpai
     report.add_heading("How far to trust it");
     report.add_text(held_out_text(inpainted.held_out) +
                     ". They were put back for the last rounds, so the result is a little better than that. Deviations "
-                    "are scaled so that two of them hold 95 % of these errors.");
+                    "are scaled so that two of them hold 95 % of these errors; the share told is that of each half, by "
+                    "what the other half says.");
   }
   add_options(report, options_json(kInpaint, settings));
   std::vector<std::pair<std::string, std::string>> facts = {

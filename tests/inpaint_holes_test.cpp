@@ -143,6 +143,23 @@ TEST(HeldOut, EveryKindWeighsAsMuchAsIsMissingOfIt) {
   EXPECT_NEAR(noisy.rmse, std::sqrt(0.75 * 4 + 0.25 * 144), 1e-9);
 }
 
+/// Two holes were laid, of which one is predicted well. They are the halves, though one has more values.
+TEST(HeldOut, ACoverageIsOfHolesThatTheDeviationsDoNotKnow) {
+  const Picture truth = waves(40);
+  Picture filled = truth, variance = truth;
+  variance.channels[0].setOnes();
+  HeldOutSet aside;
+  aside.kinds = {{.shaped = true, .missing = 0.2}};
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    const std::uint32_t row = i / 40, col = i % 40;
+    aside.kinds[0].values.push_back({0, row, col, truth.channels[0](row, col), i < 300 ? 1U : 2U});
+    filled.channels[0](row, col) += i < 300 ? 2 : 12;
+  }
+  const HeldOut held_out = judge(aside, filled, variance, {});
+  EXPECT_NEAR(held_out.scale, 6, 1e-9);
+  EXPECT_NEAR(held_out.coverage, 0.75, 1e-9) << "none of the worse hole by the better one, all the other way round";
+}
+
 /// Where a single value is like its neighbours, and the middle of a hole like nothing around it.
 Picture clouds(Index size) {
   Picture noise;

@@ -45,8 +45,10 @@ struct HeldOut {
   double rmse = 0;        ///< of the prediction, without the noise of the values themselves
   double psnr = 0;        ///< the same of the whole picture, in which observed values have no error if they are kept
   bool at_least = false;  ///< noise of what is observed hides the error: that is rmse at most, and psnr at least
-  double coverage = 0;    ///< share of them within two of the deviations told, with their own noise
-  double scale = 1;       ///< by which the deviations of groups were multiplied so that it is 95 %
+  /// Share of them within two deviations, with their own noise, where each half is judged by the scale of the other:
+  /// by that of all, below, it would be 95 % whatever they are.
+  double coverage = 0;
+  double scale = 1;     ///< by which the deviations of groups were multiplied so that two hold 95 % of all these errors
   bool shaped = false;  ///< whether whole holes were set aside, in the shape of those there are, and not single values
   /// Where deep holes lie in a picture with other gaps all over it, each kind is judged by itself, and weighs above as
   /// much as is missing of it: so many of the values are in holes as deep, and that is the factor of deviations there.

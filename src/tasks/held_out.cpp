@@ -77,11 +77,13 @@ void lay_windows(Picture& damaged, const Picture& holes, Index reach, const std:
   Table<std::uint8_t> taken = Table<std::uint8_t>::Zero(damaged.height(), damaged.width());
   kind.below = taken;
   std::shuffle(centres.begin(), centres.end(), random);
+  std::uint32_t part = 0;
   for (const Place& to : centres) {
     if (kind.values.size() >= wanted || (room < 0 && !kind.values.empty())) return;
     if (taken.block(to.row - reach, to.col - reach, side, side).any()) continue;
     taken.block(to.row - reach, to.col - reach, side, side).setOnes();
     if (reach > kUsualReach) room -= side * side;
+    ++part;
     const Place& from = places[std::uniform_int_distribution<std::size_t>(0, places.size() - 1)(random)];
     for (std::size_t k = 0; k < damaged.channels.size(); ++k)
       for (Index r = -reach; r <= reach; ++r)
@@ -92,7 +94,7 @@ void lay_windows(Picture& damaged, const Picture& holes, Index reach, const std:
           if (std::isnan(value)) continue;
           if (std::max(std::abs(r), std::abs(c)) <= centre)
             kind.values.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(to.row + r),
-                                   static_cast<std::uint32_t>(to.col + c), value});
+                                   static_cast<std::uint32_t>(to.col + c), value, part});
           value = std::nan("");
         }
   }
@@ -156,6 +158,7 @@ void set_values_aside(Picture& damaged, std::size_t wanted, Random& random, Held
   for (std::size_t i = 0; i < wanted; ++i)
     std::swap(set.values[i], set.values[std::uniform_int_distribution<std::size_t>(i, set.values.size() - 1)(random)]);
   set.values.resize(wanted);
+  for (std::size_t i = 0; i < wanted; ++i) set.values[i].part = static_cast<std::uint32_t>(i);
   for (const HeldOutValue& one : set.values) damaged.channels[one.channel](one.row, one.col) = std::nan("");
 }
 
@@ -221,8 +224,17 @@ namespace {
 /// What the errors of a kind say.
 struct Judged {
   double mean = 0, by_chance = 0;  ///< of the squares, and the standard error of that
-  DeviationScale scale;
+  double scale = 1, coverage = 0;
 };
+
+/// Where the second half of the values begins: between two parts, if there are as many.
+std::size_t half_of(const std::vector<HeldOutValue>& values) {
+  const std::size_t middle = values.size() / 2;
+  for (std::size_t away = 0; away < middle; ++away)
+    for (const std::size_t at : {middle - away, middle + away})
+      if (at < values.size() && values[at].part != values[at - 1].part) return at;
+  return middle;
+}
 
 Judged judged(const HeldOutKind& kind, const Picture& picture, const Picture& variance, const Judging& by) {
   std::vector<double> squares, variances;
@@ -235,9 +247,10 @@ Judged judged(const HeldOutKind& kind, const Picture& picture, const Picture& va
     sum_of_squares += squares.back() * squares.back();
   }
   const auto count = static_cast<double>(squares.size());
-  const double mean = sum / count;
+  const double mean = sum / count, noise_error = std::hypot(kNoiseError, by.noise_error);
   return {mean, std::sqrt(std::max(0.0, sum_of_squares / count - mean * mean) / count),
-          deviation_scale(squares, variances, by.noise, std::hypot(kNoiseError, by.noise_error))};
+          deviation_scale(squares, variances, by.noise, noise_error).scale,
+          coverage_across(squares, variances, half_of(kind.values), by.noise, noise_error)};
 }
 
 }  // namespace
@@ -257,8 +270,8 @@ HeldOut judge(const HeldOutSet& set, const Picture& picture, const Picture& vari
     const double weight = weights[k] / with_error;
     mean += weight * one.mean;
     by_chance = std::hypot(by_chance, weight * one.by_chance);
-    result.coverage += weight * one.scale.coverage;
-    (k == 0 ? result.scale : result.deep_scale) = one.scale.scale;
+    result.coverage += weight * one.coverage;
+    (k == 0 ? result.scale : result.deep_scale) = one.scale;
     result.shaped = result.shaped || set.kinds[k].shaped;
   }
   if (set.kinds.size() > 1) result.deep_values = static_cast<Index>(set.kinds.back().values.size());

@@ -25,6 +25,7 @@ namespace gsc {
 struct HeldOutValue {
   std::uint32_t channel, row, col;
   double value;
+  std::uint32_t part = 0;  ///< number of the window that was laid, or of the single value: parts err independently
 };
 
 /// What is missing in one way.
