@@ -314,6 +314,11 @@ TEST_F(InpaintProgram, RefusesWhatMakesNoSense) {
   expect_says(refusal(with({"--mask", "colour.png"}), 1), {"colour.png", "3 channels", "picture has 1"});
   expect_says(refusal(with({"--mask", "all.png"}), 1),
               {"in.png", "every value of the picture is missing", "all.png is white everywhere", "--invert-mask"});
+  Picture red = drawing(PixelDepth::bits8, 3);
+  red.channels[1].setZero();
+  draw("red.png", red);
+  expect_says(refusal({"red.png", "-o", "out.png", "--missing", "0"}, 1),
+              {"red.png", "channel 2 (from 1) of 3 has no observed value", "leave that channel out"});
   expect_says(refusal(with({"--mask", "text.png"}), 1), {"text.png"});
   expect_says(refusal(with({"--mask", "none.png"}), 1), {"none.png", "no such file"});
   expect_says(refusal(with({"--missing", "zero"}), 2), {"missing is 'zero'", "nan"});

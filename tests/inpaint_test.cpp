@@ -449,10 +449,6 @@ TEST(Inpaint, TinyPicturesAndSingleValuesWork) {
     EXPECT_NEAR(filled.channels[0].minCoeff(), 77, 1e-3);
     EXPECT_NEAR(filled.channels[0].maxCoeff(), 77, 1e-3);
   }
-  // A channel of which there is nothing.
-  Picture colour = waves(24, 3);
-  colour.channels[1].setConstant(kNan);
-  EXPECT_FALSE(inpaint(colour, quick()).picture.channels[1].hasNaN());
 }
 
 TEST(Inpaint, StopsWhenAsked) {
@@ -531,6 +527,14 @@ TEST(Inpaint, RefusesWhatMakesNoSense) {
   none.channels[0].setConstant(kNan);
   expect_error<Error>([&] { inpaint(none, quick()); }, {"every value of the picture is missing", "nothing to fill"});
   expect_error<Error>([&] { inpaint(waves(3), quick()); }, {"3 x 3 pixels", "at least 4"});
+  // It was filled with a constant, with deviations of 0.1, and told as 57 dB.
+  Picture bands = waves(24, 13);
+  bands.channels[1].setConstant(kNan);
+  expect_error<Error>([&] { inpaint(bands, quick()); }, {"channel 2 (from 1) of 13 has no observed value", "leave"});
+  for (std::size_t c = 1; c < 13; ++c) bands.channels[c].setConstant(kNan);
+  expect_error<Error>([&] { inpaint(bands, quick()); }, {"channels 2, 3, ", ", 11 and 2 more (from 1) of 13 have no"});
+  bands.channels[12](3, 4) = 100;
+  expect_error<Error>([&] { inpaint(bands, quick()); }, {", 11 and 1 more (from 1)"});
   Picture infinite = picture;
   infinite.channels[0](4, 6) = std::numeric_limits<double>::infinity();
   expect_error<Error>([&] { inpaint(infinite, quick()); }, {"is inf", "row 4, column 6", "at most 1e15", "missing"});

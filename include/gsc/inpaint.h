@@ -80,7 +80,7 @@ struct Inpainted {
 };
 
 /// `damaged` has NaN for every missing value. Nothing missing: noise is taken out, if there is any. Throws Error for a
-/// picture that is too small, or of which all is missing; infinite values are refused.
+/// picture that is too small, or has a channel of which all is missing; infinite values are refused.
 Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, const InpaintObserver& observer = {});
 
 /// NaN where the mask, of the same size and with one channel or as many, is not zero. Throws Error if sizes differ.

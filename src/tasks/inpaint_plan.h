@@ -31,8 +31,8 @@ struct InpaintPlan {
   double seconds() const;
 };
 
-/// Throws Error for a picture that is too small, has no value or an infinite one; UsageError for options that do not
-/// fit.
+/// Throws Error for a picture that is too small, has a channel without any value or an infinite one; UsageError for
+/// options that do not fit.
 InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options);
 
 /// The plan in a line.
