@@ -85,7 +85,8 @@ Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, const I
 
 /// NaN where the mask, of the same size and with one channel or as many, is not zero. Throws Error if sizes differ.
 Picture with_gaps(const Picture& picture, const Picture& mask);
-/// NaN where a value is equal to `missing`; NaN itself stays.
+/// NaN where a value is equal to `missing`, of a fraction also to the float next to it, as pictures in single precision
+/// have it; NaN itself stays.
 Picture with_gaps(const Picture& picture, double missing);
 /// A picture whose values were each kept with probability `observed`; `whole_pixels`: all channels of a pixel or none.
 Picture drop_values(const Picture& picture, double observed, bool whole_pixels, std::uint64_t seed);
