@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -138,6 +139,33 @@ TEST(Inpaint, AModelLearnedElsewhereMakesTheFirstGuess) {
       options.groups.reset();
       EXPECT_GT(psnr(clean, inpaint(damaged, options).picture, 255), by_smoothing + 5);
     }
+}
+
+TEST(Inpaint, AModelsGuessIsPlannedWatchedAndStopped) {
+  const Picture damaged = drop_values(waves(64), 0.4, false, 1);
+  InpaintOptions options = quick();
+  const double without = plan_inpainting(damaged, options).seconds();
+  options.learned = std::make_shared<const PatchModel>(learned_from(waves(64), 6, false));
+  const InpaintPlan plan = plan_inpainting(damaged, options);
+  EXPECT_GT(plan.guess_seconds, 0);
+  EXPECT_NEAR(plan.seconds() - plan.guess_seconds, without, 0.11) << "0.1 is the least that is told";
+  options.groups = 0;
+  std::vector<double> fractions;
+  const auto watch = [&](const InpaintProgress& now) {
+    EXPECT_EQ(now.round, 0);
+    EXPECT_FALSE(now.best().channels[0].hasNaN());
+    fractions.push_back(now.fraction);
+    return true;
+  };
+  inpaint(damaged, options, watch);
+  ASSERT_GT(fractions.size(), 10U);
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_EQ(fractions.front(), 0);
+  EXPECT_LE(fractions.back(), 1);
+  int calls = 0;
+  expect_error<Interrupted>([&] { inpaint(damaged, options, [&](const InpaintProgress&) { return ++calls < 3; }); },
+                            {"interrupted while inpainting"});
+  EXPECT_EQ(calls, 3);
 }
 
 TEST(Inpaint, AModelOfOtherPatchesIsRefused) {

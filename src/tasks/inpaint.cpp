@@ -107,23 +107,28 @@ class Inpainting {
   }
 
   void begin(const Picture& some) {
-    Picture guess = first_guess(some);
-    // A model has the units of the pixels.
-    if (plan_.learned) guess = model_guess(some, *plan_.learned, guess, plan_.threads);
+    const Picture guess = first_guess(some);
     result_.picture = to_units(guess, plan_.units);
+    now_.best = [this] { return whole(); };
+    // A model has the units of the pixels.
+    if (plan_.learned)
+      result_.picture = to_units(model_guess(some, *plan_.learned, guess, plan_.threads,
+                                             [&](double share) { return report(share * plan_.guess_seconds); }),
+                                 plan_.units);
     variance_ = result_.picture;
     for (Matrix& channel : variance_.channels) channel.setZero();
     if (plan_.rounds.empty()) return;
-    now_.best = [this] { return whole(); };
     result_.shells = fill_deep_holes(
-        some, plan_.hole_patch, plan_.rounds.back().ridge, result_.picture, [&] { return report(0); }, plan_.threads);
+        some, plan_.hole_patch, plan_.rounds.back().ridge, result_.picture, [&] { return report(plan_.guess_seconds); },
+        plan_.threads);
   }
 
   void fill(const Picture& damaged, std::size_t begin, std::size_t end) {
+    const double before = plan_.guess_seconds + plan_.hole_seconds;
     for (std::size_t i = begin; i < end; ++i) {
       now_.round = static_cast<int>(i) + 1;
       FilledGroups filled = fill_groups(damaged, result_.picture, plan_.rounds[i], [&](double share) {
-        return report((static_cast<double>(i) + share) / static_cast<double>(plan_.rounds.size()));
+        return report(before + (static_cast<double>(i) + share) * plan_.round_seconds);
       });
       put_back(damaged, plan_.keep, filled.picture);
       step(filled.picture, i + 1 < end ? plan_.step : 1);
@@ -146,8 +151,9 @@ class Inpainting {
       result_.picture.channels[c] += length * (filled.channels[c] - result_.picture.channels[c]);
   }
 
-  bool report(double fraction) {
-    now_.fraction = fraction;
+  /// After so many of the seconds of the plan.
+  bool report(double seconds) {
+    now_.fraction = std::min(1.0, seconds / plan_.seconds());
     return !observer_ || observer_(now_);
   }
 

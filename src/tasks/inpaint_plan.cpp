@@ -157,7 +157,7 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
 }  // namespace
 
 double InpaintPlan::seconds() const {
-  return std::max(0.1, round_seconds * static_cast<double>(rounds.size()) + hole_seconds);
+  return std::max(0.1, guess_seconds + hole_seconds + round_seconds * static_cast<double>(rounds.size()));
 }
 
 InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options) {
@@ -183,7 +183,7 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
     plan.hole_seconds = deep_hole_seconds(damaged, plan.hole_patch, options.threads);
   }
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
-  if (options.learned) patch_of_model(*options.learned, damaged);
+  if (options.learned) plan.guess_seconds = model_guess_seconds(damaged, *options.learned, options.threads);
   plan.learned = options.learned;
   plan.threads = options.threads;
   plan.hold_out = options.hold_out;
