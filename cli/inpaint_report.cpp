@@ -193,7 +193,7 @@ void write_report(const std::string& path, const Settings& settings, const Inpai
     report.add_heading("How far to trust it");
     report.add_text(held_out_text(inpainted.held_out) +
                     ". They were put back for the last rounds, so the result is mostly better than that, but not "
-                    "always: of 26 pictures measured in the documentation it was from 0.8 dB worse to 3.8 dB better. "
+                    "always: in the 26 runs of the documentation it was from 0.8 dB worse to 3.8 dB better. "
                     "Deviations are scaled so that two of them hold 95 % of these errors; the share told is that of "
                     "each half, by what the other half says.");
   }
