@@ -101,6 +101,20 @@ TEST(HeldOut, DeepHolesAndSingleValuesAreSetAsideByTheirShares) {
   }
 }
 
+/// Single values beside a hole would be too easy where text and scratches are missing.
+TEST(HeldOut, TextBesideADeepHoleIsSetAsideInWindows) {
+  Picture damaged = scratches(waves(240));
+  damaged.channels[0].block(50, 60, 34, 34).setConstant(kNan);
+  const HeldOutSet aside = hold_out(damaged, 3);
+  ASSERT_EQ(aside.kinds.size(), 2U);
+  for (const HeldOutKind& kind : aside.kinds) {
+    EXPECT_TRUE(kind.shaped);
+    EXPECT_GT(kind.values.size(), 100U);
+    EXPECT_GT(kind.values.back().part, 1U) << "several windows";
+    EXPECT_LT(kind.values.back().part, kind.values.size() / 2) << "of several values";
+  }
+}
+
 /// Single values alone, however many are missing, make no deep holes; nor do holes that nothing is missing beside.
 TEST(HeldOut, OneKindIsNotTwo) {
   for (const double observed : {0.5, 0.2, 0.05}) {

@@ -112,21 +112,22 @@ bool only_single_values(const Picture& damaged) {
 
 enum class Laid { no_room, too_few, enough };
 
-/// Windows of holes (NaN there) over parts without any; no room where these are less than a tenth of the picture, as
-/// then the rest is holes in it. What was laid is taken back unless it is enough. `before`: what is damaged as it was.
-Laid set_holes_aside(Picture& damaged, const Picture& before, const Picture& holes, Index reach, std::size_t wanted,
+/// Windows of holes (NaN there) over parts without anything `in_the_way` (NaN); no room where these are less than a
+/// tenth of the picture, as then the rest is holes in it. What was laid is taken back unless it is enough.
+Laid set_holes_aside(Picture& damaged, const Picture& holes, const Picture& in_the_way, Index reach, std::size_t wanted,
                      Random& random, HeldOutKind& kind) {
   const std::vector<Place> places = damaged_places(holes, reach);
-  std::vector<Place> centres = whole_windows(holes, reach);
+  std::vector<Place> centres = whole_windows(in_the_way, reach);
   const auto pixels = static_cast<double>(damaged.height() * damaged.width());
   if (places.empty() || 10 * static_cast<double>(centres.size()) <= pixels) return Laid::no_room;
+  const Picture before = damaged;
   // Values of a deep hole err together.
   const std::size_t more = reach > kUsualReach ? kMoreOfDeepHoles : 1;
   lay_windows(damaged, holes, reach, places, std::move(centres), more * wanted, random, kind);
   kind.shaped = true;
   if (kind.values.size() >= kFewest) return Laid::enough;
   damaged = before;
-  kind = {};
+  kind = {.missing = kind.missing};
   return Laid::too_few;
 }
 
@@ -140,13 +141,21 @@ Table<std::uint8_t> deep_holes(const Table<std::int32_t>& depth) {
   return deep_parts(depth, k);
 }
 
-/// A picture of which only the deep holes are missing.
+/// A picture of which only the deep holes are missing, or only what is not in them.
 Picture with_holes(const Picture& damaged, const Table<std::uint8_t>& deep) {
   Picture holes;
   holes.channels.assign(damaged.channels.size(),
                         (deep.array() != 0).select(std::nan(""), Matrix::Zero(deep.rows(), deep.cols())));
   return holes;
 }
+Picture without_holes(const Picture& damaged, const Table<std::uint8_t>& deep) {
+  Picture rest = damaged;
+  for (Matrix& channel : rest.channels) channel = (deep.array() != 0).select(0.0, channel);
+  return rest;
+}
+
+/// Between lines of text there are small windows only.
+Index smaller(Index reach) { return std::max(reach > kUsualReach ? kUsualReach : kLeastReach, reach * 3 / 4); }
 
 void set_values_aside(Picture& damaged, std::size_t wanted, Random& random, HeldOutKind& set) {
   for (std::size_t k = 0; k < damaged.channels.size(); ++k)
@@ -155,11 +164,23 @@ void set_values_aside(Picture& damaged, std::size_t wanted, Random& random, Held
         if (const double value = damaged.channels[k](r, c); !std::isnan(value))
           set.values.push_back(
               {static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(c), value});
+  wanted = std::min(wanted, set.values.size());
   for (std::size_t i = 0; i < wanted; ++i)
     std::swap(set.values[i], set.values[std::uniform_int_distribution<std::size_t>(i, set.values.size() - 1)(random)]);
   set.values.resize(wanted);
   for (std::size_t i = 0; i < wanted; ++i) set.values[i].part = static_cast<std::uint32_t>(i);
   for (const HeldOutValue& one : set.values) damaged.channels[one.channel](one.row, one.col) = std::nan("");
+}
+
+/// Where deep holes have been laid over `damaged`, what else is missing: text and scratches in windows, if there is
+/// room for these, or else single values.
+void set_rest_aside(Picture& damaged, const Picture& rest, std::size_t wanted, Random& random, HeldOutKind& kind) {
+  const Picture in_the_way = damaged;
+  for (Index reach = kUsualReach;; reach = smaller(reach)) {
+    if (set_holes_aside(damaged, rest, in_the_way, reach, wanted, random, kind) == Laid::enough) return;
+    if (reach == kLeastReach) break;
+  }
+  set_values_aside(damaged, wanted, random, kind);
 }
 
 /// Windows into which the deepest holes fit, or smaller ones where there is no room for these, or for too few. Nothing
@@ -173,23 +194,19 @@ HeldOutSet set_windows_aside(Picture& damaged, std::size_t wanted, double share_
   const double in_deep = channels * static_cast<double>(deep.count());
   const Picture before = damaged, holes = in_deep > 0 ? with_holes(damaged, deep) : Picture();
   Index reach = std::clamp(static_cast<Index>(depth.maxCoeff()) * 3 / 2 + kWindowEdge, kUsualReach, kMostReach);
-  whole = false;
-  while (true) {
-    HeldOutKind kind{.missing = missing * share_of_value};
-    const Laid laid = set_holes_aside(damaged, before, before, reach, wanted, random, kind);
-    if (laid == Laid::enough) return {.kinds = {kind}, .deep = {}};
+  for (whole = false;; reach = smaller(reach)) {
+    HeldOutKind all{.missing = missing * share_of_value};
+    const Laid laid = set_holes_aside(damaged, before, before, reach, wanted, random, all);
+    if (laid == Laid::enough) return {.kinds = {all}, .deep = {}};
     whole = whole || laid == Laid::too_few;
     if (in_deep > 0 && in_deep < missing) {
-      HeldOutKind single{.missing = (missing - in_deep) * share_of_value};
-      kind = {.missing = in_deep * share_of_value};
-      if (set_holes_aside(damaged, before, holes, reach, wanted, random, kind) == Laid::enough) {
-        set_values_aside(damaged, wanted, random, single);
-        return {.kinds = {single, kind}, .deep = deep};
-      }
+      HeldOutKind rest{.missing = (missing - in_deep) * share_of_value}, in_holes{.missing = in_deep * share_of_value};
+      if (set_holes_aside(damaged, holes, holes, reach, wanted, random, in_holes) == Laid::enough)
+        set_rest_aside(damaged, without_holes(before, deep), wanted, random, rest);
+      if (rest.values.size() >= kFewest) return {.kinds = {rest, in_holes}, .deep = deep};
+      damaged = before;
     }
     if (reach == kLeastReach) return {};
-    // Between lines of text there are small windows only.
-    reach = std::max(reach > kUsualReach ? kUsualReach : kLeastReach, reach * 3 / 4);
   }
 }
 

@@ -8,9 +8,9 @@
 // The deepest hole fits into a window, up to 65 x 65 pixels; between lines of text windows are small.
 //
 // Where there is both, deep holes and other gaps all over the picture, no part is whole. Then each kind is judged by
-// its own: windows of the deep holes alone are laid over parts without any, and single values are set aside beside
-// them. With share f_k of the picture's values that are missing and of kind k, and mean square m_k of the errors of
-// that kind,
+// its own: windows of the deep holes alone are laid over parts without any, and what else is missing is set aside
+// beside them, in windows where there is room (text, scratches), or else as single values. With share f_k of the
+// picture's values that are missing and of kind k, and mean square m_k of the errors of that kind,
 //
 //   rmse^2 = sum_k f_k m_k / sum_k f_k
 //
