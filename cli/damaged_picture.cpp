@@ -12,6 +12,7 @@
 #include "data/npy.h"
 #include "noisy_picture.h"
 #include "picture_mask.h"
+#include "tasks/inpaint_pilot.h"
 
 namespace gsc::cli {
 namespace {
@@ -56,16 +57,10 @@ std::string nothing_missing(const InpaintSettings& settings) {
   return text;
 }
 
-Index missing_of(const Picture& picture) {
-  Index missing = 0;
-  for (const Matrix& channel : picture.channels) missing += channel.array().isNaN().count();
-  return missing;
-}
-
 /// A mask that leaves nothing is most likely the wrong way round.
 void check_mask_leaves_something(const InpaintSettings& settings, const Picture& damaged) {
   const auto channels = static_cast<Index>(damaged.channels.size());
-  if (missing_of(damaged) < channels * damaged.height() * damaged.width()) return;
+  if (missing_values(damaged) < channels * damaged.height() * damaged.width()) return;
   throw Error(
       fmt::format("{}: every value of the picture is missing, as {} is {} everywhere, so there is nothing to "
                   "fill it from{}",
@@ -141,7 +136,7 @@ DamagedPicture read_damaged(const InpaintSettings& settings) {
     input.clean = input.damaged;
     input.damaged = drop_values(*input.clean, *settings.observe, settings.whole_pixels, settings.mask_seed);
     if (const auto values = static_cast<Index>(input.damaged.channels.size()) * input.damaged.channels[0].size();
-        missing_of(input.damaged) == values)
+        missing_values(input.damaged) == values)
       throw Error(
           fmt::format("{}: observe is {}, which left none of {} values, so there is nothing to fill it from; "
                       "observe more, as --observe 0.2",
@@ -164,7 +159,7 @@ DamagedPicture read_damaged(const InpaintSettings& settings) {
   // What the mask hides may be anything; the rest must be numbers.
   if (!nan_is_missing) check_numbers(settings.picture, as_read, settings.mask.empty() ? nullptr : &mask);
   if (!settings.missing.empty()) input.damaged = with_gaps(input.damaged, missing);
-  if (missing_of(input.damaged) == 0) input.warning = nothing_missing(settings);
+  if (missing_values(input.damaged) == 0) input.warning = nothing_missing(settings);
   if (!settings.clean.empty()) {
     input.clean = read_bands(settings.clean);
     check_numbers(settings.clean, *input.clean);

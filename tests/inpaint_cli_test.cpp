@@ -238,6 +238,28 @@ TEST_F(InpaintProgram, ATiffWithNanIsFilled) {
   EXPECT_GT(psnr(whole, read_picture(file("filled.tif")), 1), 35);
 }
 
+/// -99.9 is -99.90000153 in them.
+TEST_F(InpaintProgram, AFractionIsFoundInSinglePrecision) {
+  Picture damaged = drawing(PixelDepth::real32);
+  damaged.channels[0].block(10, 10, 4, 4).setConstant(-99.9);
+  draw("in.tif", damaged);
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (48, 56), }";
+  header.resize(117, ' ');
+  std::string bytes = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + '\n';
+  for (const double value : damaged.channels[0].reshaped<Eigen::RowMajor>()) {
+    const auto single = static_cast<float>(value);
+    bytes.append(reinterpret_cast<const char*>(&single), sizeof(single));
+  }
+  write_file(file("in.npy"), bytes);
+  write_arrays(folder_.path() / "double.npy", {named("x", damaged.channels[0])});
+  for (const std::string name : {"in.tif", "in.npy", "double.npy"}) {
+    const ProgramResult result =
+        run({name, "-o", "out.npy", "--missing=-99.9", "--quality", "fast", "--quiet", "--metrics", "-"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(Json::parse(result.out)["missing"], 16) << name;
+  }
+}
+
 TEST_F(InpaintProgram, AlphaStays) {
   for (const int channels : {1, 3}) {
     Picture picture = drawing(PixelDepth::bits8, channels);
@@ -314,6 +336,11 @@ TEST_F(InpaintProgram, RefusesWhatMakesNoSense) {
   expect_says(refusal(with({"--mask", "colour.png"}), 1), {"colour.png", "3 channels", "picture has 1"});
   expect_says(refusal(with({"--mask", "all.png"}), 1),
               {"in.png", "every value of the picture is missing", "all.png is white everywhere", "--invert-mask"});
+  Picture red = drawing(PixelDepth::bits8, 3);
+  red.channels[1].setZero();
+  draw("red.png", red);
+  expect_says(refusal({"red.png", "-o", "out.png", "--missing", "0"}, 1),
+              {"red.png", "channel 2 (from 1) of 3 has no observed value", "leave that channel out"});
   expect_says(refusal(with({"--mask", "text.png"}), 1), {"text.png"});
   expect_says(refusal(with({"--mask", "none.png"}), 1), {"none.png", "no such file"});
   expect_says(refusal(with({"--missing", "zero"}), 2), {"missing is 'zero'", "nan"});

@@ -30,7 +30,7 @@ class HeldOut:
     at_least : bool
         Whether noise of what is observed hides the error: that is ``rmse`` at most, and ``psnr`` at least.
     coverage : float
-        Share of them within two standard deviations.
+        Share of them within two standard deviations, each half judged by what the other half says.
     """
 
     values: int

@@ -5,9 +5,11 @@
 //   G_n = W_o' P_o W_o        b_n = W_o' P_o y_o        c(y) counts the observed entries
 //
 // so b is the usual product on data with zeros for what is missing, and of G_n the diagonal is a product of the mask
-// with W.W P, the rest needed among the candidates only. All in the scaled units of the complete data, t: J^_n = t G_n
-// t
-// + diag(t^2/psi), whose diagonal is at most 1. Singletons then weigh a - 1/2 log J^_hh + eta^^2/(2 J^_hh).
+// with W.W P, the rest needed among the candidates only. All in the scaled units of the complete data, t:
+//
+//   J^_n = t G_n t + diag(t^2/psi)
+//
+// whose diagonal is at most 1. Singletons then weigh a - 1/2 log J^_hh + eta^^2/(2 J^_hh).
 
 #include <gsc/model.h>
 

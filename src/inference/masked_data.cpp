@@ -4,16 +4,10 @@
 #include <limits>
 
 #include "math/number_text.h"
+#include "math/single_precision.h"
 
 namespace gsc {
 namespace {
-
-/// The value as a table of floats has it. A whole number is itself: there is no doubt what was meant.
-double in_single_precision(double value) {
-  constexpr auto kLargest = static_cast<double>(std::numeric_limits<float>::max());
-  if (value == std::floor(value) || !(std::abs(value) < kLargest)) return value;
-  return static_cast<double>(static_cast<float>(value));
-}
 
 std::string place_text(const std::string& name, Index row, Index column) {
   return name + ": row " + std::to_string(row) + ", column " + std::to_string(column) + " (from 0) ";

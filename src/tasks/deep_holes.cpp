@@ -26,23 +26,38 @@ struct Place {
   Index row, col;
 };
 
-bool deep_for(const Table<std::int32_t>& depth, Index patch) {
-  return patch <= std::min(depth.rows(), depth.cols()) && depth.maxCoeff() > patch / 2;
+/// What fill_deep_holes() fills: nothing where no patch fits into the picture.
+Table<std::uint8_t> deep_for(const Picture& damaged, Index patch) {
+  if (patch > std::min(damaged.height(), damaged.width()))
+    return Table<std::uint8_t>::Zero(damaged.height(), damaged.width());
+  return deep_parts(depth_of_holes(damaged), patch / 2);
+}
+
+/// Chessboard distance of every pixel to the nearest that is 0 in `distance`, where all others are far: two sweeps.
+void sweep(Table<std::int32_t>& distance) {
+  const Index height = distance.rows(), width = distance.cols();
+  const auto lower = [&](Index r, Index c, Index dr, Index dc) {
+    if (r + dr < 0 || r + dr >= height || c + dc < 0 || c + dc >= width) return;
+    distance(r, c) = std::min(distance(r, c), distance(r + dr, c + dc) + 1);
+  };
+  for (Index r = 0; r < height; ++r)
+    for (Index c = 0; c < width; ++c)
+      for (const auto& [dr, dc] : {std::pair<Index, Index>{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}}) lower(r, c, dr, dc);
+  for (Index r = height - 1; r >= 0; --r)
+    for (Index c = width - 1; c >= 0; --c)
+      for (const auto& [dr, dc] : {std::pair<Index, Index>{1, 1}, {1, 0}, {1, -1}, {0, 1}}) lower(r, c, dr, dc);
 }
 
 /// A picture being filled: what is known so far, and patches of it.
 class HoleFilling {
  public:
-  HoleFilling(const Table<std::int32_t>& depth, Index patch, double ridge, Picture& pilot, int threads)
+  HoleFilling(const Table<std::uint8_t>& deep, Index patch, double ridge, Picture& pilot, int threads)
       : patch_(patch),
         ridge_(static_cast<float>(ridge * ridge)),
         values_(pilot),
-        known_(depth.rows(), depth.cols()),
+        known_((deep.array() == 0).cast<std::uint8_t>()),
         sets_(channels_together(static_cast<Index>(pilot.channels.size()))),
-        threads_(thread_count(threads)) {
-    // What is partly observed, here or there, is left to the groups; so is what lies near it.
-    for (Index i = 0; i < depth.size(); ++i) known_.data()[i] = depth.data()[i] == 0;
-  }
+        threads_(thread_count(threads)) {}
 
   bool done() const { return known_.all(); }
 
@@ -223,25 +238,25 @@ Table<std::int32_t> depth_of_holes(const Picture& damaged) {
                                 [&](const Matrix& channel) { return std::isnan(channel(r, c)); })
                         ? far
                         : 0;
-  // Two sweeps tell the chessboard distance.
-  const auto lower = [&](Index r, Index c, Index dr, Index dc) {
-    if (r + dr < 0 || r + dr >= height || c + dc < 0 || c + dc >= width) return;
-    depth(r, c) = std::min(depth(r, c), depth(r + dr, c + dc) + 1);
-  };
-  for (Index r = 0; r < height; ++r)
-    for (Index c = 0; c < width; ++c)
-      for (const auto& [dr, dc] : {std::pair<Index, Index>{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}}) lower(r, c, dr, dc);
-  for (Index r = height - 1; r >= 0; --r)
-    for (Index c = width - 1; c >= 0; --c)
-      for (const auto& [dr, dc] : {std::pair<Index, Index>{1, 1}, {1, 0}, {1, -1}, {0, 1}}) lower(r, c, dr, dc);
+  sweep(depth);
   return depth;
+}
+
+Table<std::uint8_t> deep_parts(const Table<std::int32_t>& depth, Index least) {
+  const auto reach = static_cast<std::int32_t>(least);
+  if (depth.maxCoeff() <= reach) return Table<std::uint8_t>::Zero(depth.rows(), depth.cols());
+  const auto far = static_cast<std::int32_t>(std::max(depth.rows(), depth.cols()));
+  Table<std::int32_t> distance =
+      (depth.array() > reach).select(0, Table<std::int32_t>::Constant(depth.rows(), depth.cols(), far));
+  sweep(distance);
+  return (distance.array() <= reach).cast<std::uint8_t>();
 }
 
 int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& pilot,
                     const std::function<bool()>& go_on, int threads) {
-  const Table<std::int32_t> depth = depth_of_holes(damaged);
-  if (!deep_for(depth, patch)) return 0;
-  HoleFilling holes(depth, patch, ridge, pilot, threads);
+  const Table<std::uint8_t> deep = deep_for(damaged, patch);
+  if (!deep.any()) return 0;
+  HoleFilling holes(deep, patch, ridge, pilot, threads);
   int shells = 0;
   while (!holes.done()) {
     if (!holes.fill_shell(go_on)) break;
@@ -251,10 +266,9 @@ int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& 
 }
 
 double deep_hole_seconds(const Picture& damaged, Index patch, int threads) {
-  const Table<std::int32_t> depth = depth_of_holes(damaged);
-  if (!deep_for(depth, patch)) return 0;
+  const auto missing = static_cast<double>(deep_for(damaged, patch).count());
+  if (missing == 0) return 0;
   const auto window = [](Index side, Index p) { return static_cast<double>(std::min(2 * kReach + 1, side - p + 1)); };
-  const auto missing = static_cast<double>((depth.array() > 0).count());
   // A patch is filled once for every shell it reaches into.
   const double patches = missing / (kStep * kStep) * (static_cast<double>(patch) / kShell + 1);
   const double bands = static_cast<double>(damaged.channels.size()), pixels = static_cast<double>(patch * patch);

@@ -67,7 +67,6 @@ double square(double x) { return x * x; }
 
 DeviationScale deviation_scale(const std::vector<double>& squares, const std::vector<double>& variances, double noise,
                                double told) {
-  DeviationScale result;
   const Errors errors{squares, variances};
   double noise_square = 0, scale_square = 0;
   if (noise > 0) {
@@ -89,11 +88,24 @@ DeviationScale deviation_scale(const std::vector<double>& squares, const std::ve
   const double share = noise > 0 ? scale_square * mean / (scale_square * mean + noise_square) : 1;
   scale_square = (1 - square(share)) * scale_square + square(share) * errors.quantile(noise_square);
   scale_square = std::max(scale_square, square(kLeast));
-  result.scale = std::sqrt(scale_square);
+  return {std::sqrt(scale_square), std::sqrt(noise_square)};
+}
+
+double coverage_across(const std::vector<double>& squares, const std::vector<double>& variances, std::size_t half,
+                       double noise, double told) {
+  const auto part = [half](const std::vector<double>& all, bool first) {
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(half);
+    return first ? std::vector<double>(all.begin(), middle) : std::vector<double>(middle, all.end());
+  };
   double covered = 0;
-  for (std::size_t i = 0; i < squares.size(); ++i) covered += errors.needed(i, noise_square) <= scale_square ? 1 : 0;
-  result.coverage = covered / static_cast<double>(squares.size());
-  return result;
+  for (const bool first : {true, false}) {
+    const std::vector<double> these = part(squares, first), their = part(variances, first);
+    const DeviationScale by = deviation_scale(part(squares, !first), part(variances, !first), noise, told);
+    const Errors errors{these, their};
+    for (std::size_t i = 0; i < these.size(); ++i)
+      covered += errors.needed(i, square(by.noise)) <= square(by.scale) ? 1 : 0;
+  }
+  return covered / static_cast<double>(squares.size());
 }
 
 }  // namespace gsc

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "math/single_precision.h"
+
 namespace gsc {
 namespace {
 
@@ -30,8 +32,10 @@ Picture with_gaps(const Picture& picture, const Picture& mask) {
 }
 
 Picture with_gaps(const Picture& picture, double missing) {
+  const double as_float = in_single_precision(missing);
   Picture result = picture;
-  for (Matrix& channel : result.channels) channel = (channel.array() == missing).select(kMissing, channel);
+  for (Matrix& channel : result.channels)
+    channel = (channel.array() == missing || channel.array() == as_float).select(kMissing, channel);
   return result;
 }
 

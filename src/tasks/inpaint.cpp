@@ -30,13 +30,16 @@ void put_back(const Picture& damaged, bool keep, Picture& picture) {
     picture.channels[c] = damaged.channels[c].array().isNaN().select(picture.channels[c], damaged.channels[c]);
 }
 
-/// Deviations of errors from variances of groups, which judge() said how to scale. With noise that is taken out,
-/// observed values have an error, too.
-Picture deviations(const Picture& damaged, const Picture& variance, double scale, bool keep) {
+/// Deviations of errors from variances of groups, which judge() said how to scale, also in deep holes where these are
+/// told apart. With noise that is taken out, observed values have an error, too.
+Picture deviations(const Picture& damaged, const Picture& variance, const HeldOut& by, const Table<std::uint8_t>& deep,
+                   double unit, bool keep) {
   Picture std = variance;
   std.depth = PixelDepth::real32;
+  Matrix scale = Matrix::Constant(damaged.height(), damaged.width(), by.scale * unit);
+  if (deep.size() > 0) scale = (deep.array() != 0).select(by.deep_scale * unit, scale);
   for (std::size_t c = 0; c < std.channels.size(); ++c) {
-    std.channels[c] = scale * variance.channels[c].cwiseSqrt();
+    std.channels[c] = scale.cwiseProduct(variance.channels[c].cwiseSqrt());
     if (keep) std.channels[c] = damaged.channels[c].array().isNaN().select(std.channels[c], 0.0);
   }
   return std;
@@ -51,7 +54,6 @@ class Inpainting {
   }
 
   Inpainted run() {
-    const auto start = Clock::now();
     result_.missing = plan_.missing;
     result_.values = plan_.values;
     result_.deepest = plan_.deepest;
@@ -62,12 +64,14 @@ class Inpainting {
     HeldOutSet aside;
     if (plan_.hold_out && honest > 0) aside = hold_out(some, plan_.seed);
     begin(some);
+    const auto start = Clock::now();
     fill(to_units(some, plan_.units), 0, honest);
     result_.held_out = judged(aside);
     put_back(scaled_, plan_.keep, result_.picture);
+    forget_laid_holes(aside);
     fill(scaled_, honest, plan_.rounds.size());
     if (!plan_.rounds.empty() || plan_.missing == 0)
-      result_.std = deviations(damaged_, variance_, plan_.units.scale * result_.held_out.scale, plan_.keep);
+      result_.std = deviations(damaged_, variance_, result_.held_out, aside.deep, plan_.units.scale, plan_.keep);
     result_.group_rounds = static_cast<int>(plan_.rounds.size());
     result_.seconds_grouping = std::chrono::duration<double>(Clock::now() - start).count();
     result_.picture = whole();
@@ -78,35 +82,53 @@ class Inpainting {
   /// In the plan's units, then in those of the pixels.
   HeldOut judged(HeldOutSet& aside) const {
     const PixelUnits& units = plan_.units;
-    for (HeldOutValue& one : aside.values) one.value = units.to(one.value);
+    for (HeldOutKind& kind : aside.kinds)
+      for (HeldOutValue& one : kind.values) one.value = units.to(one.value);
     HeldOut held_out = judge(aside, result_.picture, variance_,
                              {.noise = plan_.noise_taken / units.scale,
                               .noise_error = plan_.noise.error,
-                              .missing = static_cast<double>(plan_.missing) / static_cast<double>(plan_.values),
                               .kept = plan_.keep,
                               .peak = damaged_.peak() / units.scale});
     held_out.rmse *= units.scale;
     return held_out;
   }
 
+  /// What is missing below holes that were laid over it was filled as a part of them, and a few last rounds do not mend
+  /// that: the first guess by what is back around it is better. House, 50 % observed and two deep holes, fast: the
+  /// error of single values is 3.7 instead of 5.6.
+  void forget_laid_holes(const HeldOutSet& aside) {
+    for (const HeldOutKind& kind : aside.kinds) {
+      if (kind.below.size() == 0) continue;
+      const Picture guess = to_units(first_guess(damaged_), plan_.units);
+      for (std::size_t c = 0; c < guess.channels.size(); ++c)
+        result_.picture.channels[c] = (kind.below.array() != 0 && damaged_.channels[c].array().isNaN())
+                                          .select(guess.channels[c], result_.picture.channels[c]);
+    }
+  }
+
   void begin(const Picture& some) {
-    Picture guess = first_guess(some);
-    // A model has the units of the pixels.
-    if (plan_.learned) guess = model_guess(some, *plan_.learned, guess, plan_.threads);
+    const Picture guess = first_guess(some);
     result_.picture = to_units(guess, plan_.units);
+    now_.best = [this] { return whole(); };
+    // A model has the units of the pixels.
+    if (plan_.learned)
+      result_.picture = to_units(model_guess(some, *plan_.learned, guess, plan_.threads,
+                                             [&](double share) { return report(share * plan_.guess_seconds); }),
+                                 plan_.units);
     variance_ = result_.picture;
     for (Matrix& channel : variance_.channels) channel.setZero();
     if (plan_.rounds.empty()) return;
-    now_.best = [this] { return whole(); };
     result_.shells = fill_deep_holes(
-        some, plan_.hole_patch, plan_.rounds.back().ridge, result_.picture, [&] { return report(0); }, plan_.threads);
+        some, plan_.hole_patch, plan_.rounds.back().ridge, result_.picture, [&] { return report(plan_.guess_seconds); },
+        plan_.threads);
   }
 
   void fill(const Picture& damaged, std::size_t begin, std::size_t end) {
+    const double before = plan_.guess_seconds + plan_.hole_seconds;
     for (std::size_t i = begin; i < end; ++i) {
       now_.round = static_cast<int>(i) + 1;
       FilledGroups filled = fill_groups(damaged, result_.picture, plan_.rounds[i], [&](double share) {
-        return report((static_cast<double>(i) + share) / static_cast<double>(plan_.rounds.size()));
+        return report(before + (static_cast<double>(i) + share) * plan_.round_seconds);
       });
       put_back(damaged, plan_.keep, filled.picture);
       step(filled.picture, i + 1 < end ? plan_.step : 1);
@@ -129,8 +151,9 @@ class Inpainting {
       result_.picture.channels[c] += length * (filled.channels[c] - result_.picture.channels[c]);
   }
 
-  bool report(double fraction) {
-    now_.fraction = fraction;
+  /// After so many of the seconds of the plan.
+  bool report(double seconds) {
+    now_.fraction = std::min(1.0, seconds / plan_.seconds());
     return !observer_ || observer_(now_);
   }
 

@@ -4,15 +4,15 @@
 //
 //   x = (g * (m y)) / (g * m)        where g * m is at least a little; s = 0.7, 1, 1.4, 2, ... until nothing is missing
 //
-// Values that a small scale has filled count as observed for the larger ones only where these must go on alone, so
-// holes are filled from the outside in.
+// Values that a small scale has filled count as observed for all larger ones, so holes are filled from the outside in.
 
 #include <gsc/picture.h>
 
 namespace gsc {
 
-/// Each channel by itself; where a channel has no value at all, the mean of the others at the same pixel, or of the
-/// picture. Throws Error if all values of the picture are missing.
+/// Each channel by itself. A channel without any value, which inpaint() refuses but which may come about while values
+/// are set aside, is the mean of all that is observed of the picture. Throws Error if all values of the picture are
+/// missing.
 Picture first_guess(const Picture& damaged);
 
 /// How many of the values are missing (NaN).

@@ -58,6 +58,27 @@ std::string size_text(const Picture& picture) {
   return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
 }
 
+/// A channel of which nothing is observed: the others do not tell where its values lie, nor how far apart they are, so
+/// whatever is filled in looks as good as the rest, also to what is set aside.
+void require_observed(const Picture& damaged) {
+  constexpr std::size_t kNamed = 10;
+  std::vector<std::size_t> empty;
+  for (std::size_t c = 0; c < damaged.channels.size(); ++c)
+    if (damaged.channels[c].array().isNaN().all()) empty.push_back(c + 1);
+  if (empty.empty()) return;
+  if (empty.size() == damaged.channels.size())
+    throw Error("every value of the picture is missing, so there is nothing to fill it from");
+  std::string names;
+  for (std::size_t i = 0; i < std::min(empty.size(), kNamed); ++i)
+    names += (i > 0 ? ", " : "") + std::to_string(empty[i]);
+  if (empty.size() > kNamed) names += " and " + std::to_string(empty.size() - kNamed) + " more";
+  throw Error((empty.size() == 1 ? "channel " : "channels ") + names + " (from 1) of " +
+              std::to_string(damaged.channels.size()) + (empty.size() == 1 ? " has" : " have") +
+              " no observed value, so nothing can be known of " + (empty.size() == 1 ? "it" : "them") + "; leave " +
+              (empty.size() == 1 ? "that channel" : "those channels") +
+              " out of the picture, or check what says that all of it is missing");
+}
+
 void check(const Picture& damaged) {
   if (std::min(damaged.height(), damaged.width()) < kSmallestSide)
     throw Error("the picture has " + size_text(damaged) + " pixels; inpainting needs at least " +
@@ -70,6 +91,7 @@ void check(const Picture& damaged) {
                       std::to_string(c) +
                       " (from 0), and inpainting needs values of at most 1e15; mark such values as missing, or scale "
                       "the picture");
+  require_observed(damaged);
 }
 
 double guess_seconds(const Picture& damaged, double missing, const MaskedGroupOptions& round) {
@@ -135,7 +157,7 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
 }  // namespace
 
 double InpaintPlan::seconds() const {
-  return std::max(0.1, round_seconds * static_cast<double>(rounds.size()) + hole_seconds);
+  return std::max(0.1, guess_seconds + hole_seconds + round_seconds * static_cast<double>(rounds.size()));
 }
 
 InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options) {
@@ -144,8 +166,6 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   InpaintPlan plan;
   for (const Matrix& channel : damaged.channels) plan.values += channel.size();
   plan.missing = missing_values(damaged);
-  if (plan.missing == plan.values)
-    throw Error("every value of the picture is missing, so there is nothing to fill it from");
   plan.units = units_of(damaged);
   plan.deepest = depth_of_holes(damaged).maxCoeff();
   if (options.noise)
@@ -163,7 +183,7 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
     plan.hole_seconds = deep_hole_seconds(damaged, plan.hole_patch, options.threads);
   }
   plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
-  if (options.learned) patch_of_model(*options.learned, damaged);
+  if (options.learned) plan.guess_seconds = model_guess_seconds(damaged, *options.learned, options.threads);
   plan.learned = options.learned;
   plan.threads = options.threads;
   plan.hold_out = options.hold_out;

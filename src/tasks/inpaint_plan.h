@@ -20,9 +20,10 @@ struct InpaintPlan {
   PixelUnits units;                            ///< that the picture is filled in
   std::vector<MaskedGroupOptions> rounds;      ///< of groups, one after the other, in these units
   double step = 1.8;                           ///< how far the pilot moves towards a round's result, all but the last
-  std::size_t last_rounds = 2;                 ///< so many at the end have the held-out values back
+  std::size_t last_rounds = 0;                 ///< so many at the end have the held-out values back
   Index hole_patch = 0;                        ///< of holes larger than that, filled from the outside in
-  double round_seconds = 1, hole_seconds = 0;  ///< guesses, of each round, and of these holes
+  double round_seconds = 0, hole_seconds = 0;  ///< guesses, of each round, and of these holes
+  double guess_seconds = 0;                    ///< the same of the first guess by a model
   std::shared_ptr<const PatchModel> learned;   ///< of the first guess, or null
   int threads = 0;
   bool hold_out = true;
@@ -31,8 +32,8 @@ struct InpaintPlan {
   double seconds() const;
 };
 
-/// Throws Error for a picture that is too small, has no value or an infinite one; UsageError for options that do not
-/// fit.
+/// Throws Error for a picture that is too small, has a channel without any value or an infinite one; UsageError for
+/// options that do not fit.
 InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options);
 
 /// The plan in a line.

@@ -9,6 +9,8 @@
 
 #include <gsc/inpaint.h>
 
+#include <functional>
+
 namespace gsc {
 #pragma GCC visibility push(default)  // for the program
 
@@ -18,7 +20,12 @@ Index patch_of_model(const PatchModel& of, const Picture& picture);
 
 #pragma GCC visibility pop
 
-/// `guess`: first_guess() of the picture.
-Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture& guess, int threads);
+/// `guess`: first_guess() of the picture. Calls go_on(share done) now and then; throws Interrupted if that returns
+/// false.
+Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture& guess, int threads,
+                    const std::function<bool(double)>& go_on = {});
+
+/// A guess at what that takes.
+double model_guess_seconds(const Picture& damaged, const PatchModel& of, int threads);
 
 }  // namespace gsc
