@@ -168,7 +168,7 @@ bool stepwise_by_default(const DenoiseOptions& options) {
   return options.method == Method::truncated || options.method == Method::exact;
 }
 
-/// Rough seconds, for the plan and for progress: what is measured on a core of 2020 (docs/denoise.md).
+/// Rough seconds, for the plan and for progress: such that picture 003 takes what is measured (docs/denoise.md).
 void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
   const InferenceOptions& inference = plan.fit.inference;
   const auto H = static_cast<double>(plan.fit.latents);
@@ -177,15 +177,15 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
       static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(plan.stride * plan.stride);
   const double states =
       inference.method == Method::factored ? 0 : state_count(inference.candidates, inference.max_active);
-  const double patch = 4e-9 * states + 1.2e-10 * D * H + 3e-9 * H * static_cast<double>(inference.candidates);
+  const double patch = 1e-9 * states + 3e-11 * D * H + 7.5e-10 * H * static_cast<double>(inference.candidates);
   const double threads = thread_count(inference.threads);
   const double steps =
       plan.fit.batch > 0 ? static_cast<double>(train_patches) / static_cast<double>(plan.fit.batch) : 1;
-  const double m_step = 1e-10 * H * H * (H / 3 + D) * steps;
+  const double m_step = 2.5e-11 * H * H * (H / 3 + D) * steps;
   const int iterations = std::max(1, plan.fit.iterations);
   plan.learning_seconds =
-      iterations * (static_cast<double>(train_patches) * (patch + 1e-10 * D * H) / threads + m_step);
-  plan.inferring_seconds = all * (patch + 5e-8 * D + plan.nonlocal_rounds * (2 * patch + 5e-8 * D)) / threads;
+      iterations * (static_cast<double>(train_patches) * (patch + 2.5e-11 * D * H) / threads + m_step);
+  plan.inferring_seconds = all * (patch + 1.25e-8 * D + plan.nonlocal_rounds * (2 * patch + 1.25e-8 * D)) / threads;
 }
 
 ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
@@ -287,7 +287,7 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
     const double references =
         static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(usual.group_step * usual.group_step);
     const double search = static_cast<double>((2 * plan.groups.reach + 1) * (2 * plan.groups.reach + 1));
-    const double group = 1.2e-10 * D * (search + 3 * K * K) + 1e-9 * K * D + 1e-10 * K * K * K + 5e-9 * search;
+    const double group = 3e-11 * D * (search + 3 * K * K) + 2.5e-10 * K * D + 2.5e-11 * K * K * K + 1.25e-9 * search;
     plan.group_seconds += plan.group_rounds * references * group * static_cast<double>(noisy.channels.size()) /
                           thread_count(options.threads);
   }
