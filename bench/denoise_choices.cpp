@@ -1,11 +1,11 @@
 // What the choices of denoising are worth: PSNR of one choice changed at a time, the rest as --quality standard has it.
 //
-//   gsc_bench_choices groups|models|learning|best SIGMA PICTURE...   noise of seed 1 is added; means over all last
+//   gsc_bench_choices groups|sizes|models|learning|best SIGMA PICTURE...   noise of seed 1; means over all last
 //
-// groups: sizes, members, reach, noise taken and rounds of the groups, all on the same models. models: one model alone,
-// without groups: size of the patches, latents, passes, where learning starts. learning: W of one model learned on with
-// the priors that patches have of their own, before and after groups. best: what --quality best does beyond standard,
-// each thing left out.
+// groups: sizes, members, reach, noise taken and rounds of the groups, all on the same models. sizes: P, which follows
+// from the noise, one pixel more or less. models: one model alone, without groups: size of the patches, latents,
+// passes, where learning starts. learning: W of one model learned on with the priors that patches have of their own,
+// before and after groups. best: what --quality best does beyond standard, each thing left out.
 
 #include <fmt/format.h>
 #include <gsc/denoise.h>
@@ -68,47 +68,10 @@ void set_sizes(DenoisePlan& plan, const std::vector<Index>& larger, Index member
 
 constexpr const char* kSomeOfTheModels = "a fifth of the models";
 
+using Changes = std::vector<std::pair<std::string, ChangeGroups>>;
+
 /// All choices share the models of a picture, which are learned when the first of them asks.
-std::vector<Choice> group_choices() {
-  const std::vector<std::pair<std::string, ChangeGroups>> changes{
-      {"as standard", [](DenoisePlan&) {}},
-      {"sizes -4 .. 4",
-       [](DenoisePlan& p) {
-         set_sizes(p, {-4, -2, 0, 2, 4}, 3);
-       }},
-      {"sizes -4, -1, 2",
-       [](DenoisePlan& p) {
-         set_sizes(p, {-4, -1, 2}, 3);
-       }},
-      {"sizes of best",
-       [](DenoisePlan& p) {
-         set_sizes(p, {-6, -5, -4, -2, 0, 3, 6}, 3);
-       }},
-      {"sizes 3 to 6",
-       [](DenoisePlan& p) {
-         set_patches(p, {3, 4, 5, 6});
-       }},
-      {"sizes 3 to 7, 10, 13",
-       [](DenoisePlan& p) {
-         set_patches(p, {3, 4, 5, 6, 7, 10, 13});
-       }},
-      {"4 p members",
-       [](DenoisePlan& p) {
-         set_sizes(p, {-5, -3, -1, 1, 3}, 4);
-       }},
-      {"2 p members",
-       [](DenoisePlan& p) {
-         set_sizes(p, {-5, -3, -1, 1, 3}, 2);
-       }},
-      {"equal ones no more", [](DenoisePlan& p) { p.groups.equal = 0; }},
-      {"reach 15", [](DenoisePlan& p) { p.groups.reach = 15; }},
-      {"reach 32", [](DenoisePlan& p) { p.groups.reach = 32; }},
-      {"step 2", [](DenoisePlan& p) { p.groups.step = 2; }},
-      {"noise x 0.85 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.85 / 0.9; }},
-      {"noise x 0.95 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.95 / 0.9; }},
-      {"3 rounds", [](DenoisePlan& p) { p.group_rounds = 3; }},
-      {"7 rounds", [](DenoisePlan& p) { p.group_rounds = 7; }},
-      {kSomeOfTheModels, [](DenoisePlan&) {}}};
+std::vector<Choice> on_the_same_models(const Changes& changes) {
   const auto models = std::make_shared<std::pair<const Problem*, Picture>>();
   std::vector<Choice> choices;
   for (const auto& [name, change] : changes)
@@ -126,6 +89,58 @@ std::vector<Choice> group_choices() {
                          return picture;
                        }});
   return choices;
+}
+
+/// P of docs/denoise.md, which follows from the noise: one pixel more or less for all sizes.
+std::vector<Choice> size_choices() {
+  Changes changes{{"as standard", [](DenoisePlan&) {}}};
+  for (const Index more : {-1, 1, 2})
+    changes.push_back({fmt::format("P {:+}", more), [more](DenoisePlan& p) {
+                         set_sizes(p, {more - 5, more - 3, more - 1, more + 1, more + 3}, 3);
+                       }});
+  return on_the_same_models(changes);
+}
+
+std::vector<Choice> group_choices() {
+  const Changes changes{{"as standard", [](DenoisePlan&) {}},
+                        {"sizes -4 .. 4",
+                         [](DenoisePlan& p) {
+                           set_sizes(p, {-4, -2, 0, 2, 4}, 3);
+                         }},
+                        {"sizes -4, -1, 2",
+                         [](DenoisePlan& p) {
+                           set_sizes(p, {-4, -1, 2}, 3);
+                         }},
+                        {"sizes of best",
+                         [](DenoisePlan& p) {
+                           set_sizes(p, {-6, -5, -4, -2, 0, 3, 6}, 3);
+                         }},
+                        {"sizes 3 to 6",
+                         [](DenoisePlan& p) {
+                           set_patches(p, {3, 4, 5, 6});
+                         }},
+                        {"sizes 3 to 7, 10, 13",
+                         [](DenoisePlan& p) {
+                           set_patches(p, {3, 4, 5, 6, 7, 10, 13});
+                         }},
+                        {"4 p members",
+                         [](DenoisePlan& p) {
+                           set_sizes(p, {-5, -3, -1, 1, 3}, 4);
+                         }},
+                        {"2 p members",
+                         [](DenoisePlan& p) {
+                           set_sizes(p, {-5, -3, -1, 1, 3}, 2);
+                         }},
+                        {"equal ones no more", [](DenoisePlan& p) { p.groups.equal = 0; }},
+                        {"reach 15", [](DenoisePlan& p) { p.groups.reach = 15; }},
+                        {"reach 32", [](DenoisePlan& p) { p.groups.reach = 32; }},
+                        {"step 2", [](DenoisePlan& p) { p.groups.step = 2; }},
+                        {"noise x 0.85 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.85 / 0.9; }},
+                        {"noise x 0.95 / 0.9", [](DenoisePlan& p) { p.group_noise *= 0.95 / 0.9; }},
+                        {"3 rounds", [](DenoisePlan& p) { p.group_rounds = 3; }},
+                        {"7 rounds", [](DenoisePlan& p) { p.group_rounds = 7; }},
+                        {kSomeOfTheModels, [](DenoisePlan&) {}}};
+  return on_the_same_models(changes);
 }
 
 Picture with_options(const Problem& problem, const std::function<void(DenoiseOptions&)>& change) {
@@ -309,11 +324,12 @@ void print_choices(const std::vector<Choice>& choices, double sigma, const std::
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const std::map<std::string, std::vector<gsc::Choice> (*)()> kinds{{"groups", gsc::group_choices},
+                                                                    {"sizes", gsc::size_choices},
                                                                     {"models", gsc::model_choices},
                                                                     {"learning", gsc::learning_choices},
                                                                     {"best", gsc::best_choices}};
   if (words.size() < 3 || !kinds.contains(words[0])) {
-    fmt::print(stderr, "usage: gsc_bench_choices groups|models|learning|best SIGMA PICTURE...\n");
+    fmt::print(stderr, "usage: gsc_bench_choices groups|sizes|models|learning|best SIGMA PICTURE...\n");
     return 2;
   }
   gsc::print_choices(kinds.at(words[0])(), std::atof(words[1].c_str()), {words.begin() + 2, words.end()});
