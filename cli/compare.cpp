@@ -32,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 std::vector<std::string_view> words_of(const std::vector<Method>& methods) {
   std::vector<std::string_view> words;
+  words.reserve(methods.size());
   for (const Method method : methods) words.push_back(to_string(method));
   return words;
 }

@@ -128,8 +128,8 @@ Rows make_table() {
           .files(kTables, kSounds),
       row("picture", "IN...", kDenoise, kFiles, kPictureIn, denoise, &N::pictures).argument().needed().files(kImages),
       row("output", "OUT|DIR/", kDenoise, kFiles, kPictureOut, &S::output).needed("o").files(kImages),
-      row("std", "FILE", kDenoise, kFiles, "also write the standard deviation of each pixel's error; .tif keeps fractions",
-          denoise, &N::std)
+      row("std", "FILE", kDenoise, kFiles,
+          "also write the standard deviation of each pixel's error; .tif keeps fractions", denoise, &N::std)
           .files(kImages),
       row("clean", "REF", kDenoise | kCompare, kFiles, "the clean picture, if known: PSNR and SSIM are told", denoise,
           &N::clean)
@@ -374,8 +374,8 @@ Rows make_table() {
           chosen, &O::sigma)
           .left_out("measured"),
       row("noise-level", "", kDenoise, kPictures,
-          "how strong the noise is: measured in the picture, or learned with the model (the paper)",
-          denoise, chosen, &O::noise)
+          "how strong the noise is: measured in the picture, or learned with the model (the paper)", denoise, chosen,
+          &O::noise)
           .left_out("measured; factored: learned"),
       row("nonlocal", "N", kDenoise, kPictures,
           "rounds of inference with a prior of its own for every patch, from patches like it", denoise, chosen,

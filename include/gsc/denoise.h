@@ -93,8 +93,8 @@ struct Denoised {
     double seconds_inferring = 0;
   };
   Picture picture;
-  Picture std;       ///< of each pixel's error, depth real32; no channels of a point estimate
-  NoiseLevel noise;  ///< told, or measured before learning; the choices follow from it
+  Picture std;                   ///< of each pixel's error, depth real32; no channels of a point estimate
+  NoiseLevel noise;              ///< told, or measured before learning; the choices follow from it
   std::vector<Learned> learned;  ///< the models, the first one is the main one
   int nonlocal_rounds = 0, group_rounds = 0;
   double seconds_grouping = 0;
@@ -106,9 +106,8 @@ Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const Deno
 /// Adds N(0, sigma^2); `clip` also rounds and clips to the range of the depth.
 Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
 
-/// From the smooth parts of the picture and the spectra of all of it, no model needed; what grain the picture has of its
-/// own counts as noise.
-/// The result does not depend on threads.
+/// From the smooth parts of the picture and the spectra of all of it, no model needed; what grain the picture has of
+/// its own counts as noise. The result does not depend on threads.
 NoiseLevel measure_noise(const Picture& picture, int threads = 0);
 /// As the options tell it, else measured.
 NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);

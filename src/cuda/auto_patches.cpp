@@ -2,7 +2,7 @@
 
 namespace gsc::cuda {
 
-std::unique_ptr<PatchDevice> AutoPatches::make(const MakeGpu& make_gpu, Say say) {
+std::unique_ptr<PatchDevice> AutoPatches::make(const MakeGpu& make_gpu, const Say& say) {
   try {
     if (std::unique_ptr<PatchDevice> gpu = make_gpu()) return std::make_unique<AutoPatches>(std::move(gpu), say);
   } catch (const DeviceError& error) {

@@ -18,7 +18,7 @@ class AutoPatches final : public PatchDevice {
   /// Is told, in words, that the GPU has failed.
   using Say = std::function<void(const std::string& text)>;
   /// Null if there is none, or it fails at once.
-  static std::unique_ptr<PatchDevice> make(const MakeGpu& make_gpu, Say say);
+  static std::unique_ptr<PatchDevice> make(const MakeGpu& make_gpu, const Say& say);
 
   AutoPatches(std::unique_ptr<PatchDevice> gpu, Say say) : gpu_(std::move(gpu)), say_(std::move(say)) {}
 

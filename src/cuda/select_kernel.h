@@ -57,7 +57,8 @@ struct LaneRow<0> {
 template <class Real, int kHeld>
 struct SelectKernel {
   static constexpr int kWarps = 4, kBlocks = kHeld > 8 || sizeof(Real) == 8 ? 4 : 8;
-  static constexpr int kAtOnce = kHeld > 0 && kHeld < 8 ? kHeld : 8;  // latents of a lane in one go over the factor
+  /// Latents of a lane in one go over the factor.
+  static constexpr int kAtOnce = kHeld > 0 && kHeld < 8 ? kHeld : 8;  // NOLINT(bugprone-branch-clone)
   static constexpr float kTaken = -std::numeric_limits<float>::infinity();
   static constexpr float kFloor = 1e-6F;  // of reduced pivots
   static constexpr float kLowest = -1e29F, kHighest = 3e38F;

@@ -73,7 +73,7 @@ struct SingletonKernel {
     if (partial == nullptr) return;
     double* mine = partial + tile * 3 * stride;
     GSC_UNROLL
-    for (int i = 0; i < 3; ++i) store<double>(mine + i * stride, h, sums[i]);
+    for (int i = 0; i < 3; ++i) store<double>(mine + static_cast<std::ptrdiff_t>(i) * stride, h, sums[i]);
   }
 };
 
@@ -197,7 +197,7 @@ struct ScalarKernel {
     const long first = warp.index * kScalarTile;
     GSC_UNROLL8
     for (int i = 0; i < kScalarTile / kLanes; ++i) {
-      const Lanes<long> n = convert<long>(lane_index()) + (first + i * kLanes);
+      const Lanes<long> n = convert<long>(lane_index()) + (first + static_cast<long>(i) * kLanes);
       const Lanes<Real> value = load<Real>(log_sums, n, n < count, Real{0});
       const Lanes<bool> is_undone = value == Range<Real>::kUndone;
       log_sum = log_sum + select<double>(is_undone, 0.0, convert<double>(value));

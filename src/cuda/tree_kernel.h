@@ -56,7 +56,7 @@ template <class Real, int K>
 struct TreeKernel {
   static constexpr int kWarps = 4, kBlocks = sizeof(Real) == 8 ? 1 : (K > 8 ? 3 : 4);
   static constexpr int kLooped = K > 10 ? K - 10 : 0;
-  static constexpr int kSwitched = K < 5 ? K : 5;
+  static constexpr int kSwitched = K < 5 ? K : 5;  // NOLINT(bugprone-branch-clone): of K = 5
   static constexpr int kWalked = K - kLooped - kSwitched;
   static constexpr int kPacked = K * (K + 1) / 2, kMoments = moment_count(K);
   static constexpr int kGroups = (kMoments + 1 + kLanes - 1) / kLanes;

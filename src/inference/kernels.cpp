@@ -262,7 +262,8 @@ void RunClustered(const PreparedModel& model, const Block& block, Workspace::Buf
     for (size_t first = 0, end; first < count; first = end) {
       for (end = first + 1; end < count && order[end].key == order[first].key;) ++end;
       if (end - first >= worth && same_candidates(model, buffers, first, end)) {
-        const std::uint16_t* candidates = buffers.candidates.data() + order[first].point * model.candidates;
+        const std::uint16_t* candidates =
+            buffers.candidates.data() + static_cast<size_t>(order[first].point) * model.candidates;
         std::uint16_t latents[kMaxCandidates];
         std::reverse_copy(candidates, candidates + model.candidates, latents);
         tree.UseCandidates(latents);

@@ -15,7 +15,7 @@ Index row_products_megabytes(Index dimensions, Index latents, Method method) {
   // batches, which the factored method does not have, it holds the running sums before and after the pass, those of the
   // batch, of its data points as they are gathered, that copy, and for a checkpoint one more.
   const double copies = method == Method::factored ? 3 : 6;
-  const double bytes = 8 * static_cast<double>(dimensions) * static_cast<double>(latents * (latents + 1) / 2);
+  const double bytes = 4 * static_cast<double>(dimensions) * static_cast<double>(latents * (latents + 1));
   return static_cast<Index>(std::ceil(copies * bytes / 1048576));
 }
 
