@@ -14,6 +14,7 @@
 #include "cuda/queue_emulated.h"
 #include "cuda_support.h"
 #include "expect_error.h"
+#include "tasks/reconstruct.h"
 
 namespace gsc::test {
 namespace {
@@ -202,6 +203,32 @@ TEST_F(AutoOnADevice, DenoisingGoesOnWhereTheGpuFails) {
     EXPECT_NE(said()[0].find("so the processor goes on"), std::string::npos) << said()[0];
   }
   add_patch_device("cuda", [](const std::string&) { return std::unique_ptr<PatchDevice>(); });
+}
+
+/// Wherever the GPU fails while patches are put back, none is there twice or not at all.
+TEST_F(AutoOnADevice, PicturesArePutTogetherAnewWhereTheGpuFails) {
+  Picture noisy;
+  noisy.channels.push_back(Matrix::NullaryExpr(12, 14, [](Index y, Index x) { return std::sin(double(x * y) / 9); }));
+  const Model model = random_model({.dimensions = 9, .latents = 12}, 3);
+  ModelPlan plan;
+  plan.patch = 3;
+  plan.nonlocal_rounds = 1;
+  plan.reach = 4;
+  plan.neighbours = 6;
+  plan.fit.inference = truncated(5, 3);
+  plan.fit.inference.threads = 1;
+  const auto run = [&] { return reconstruct_in_bands(noisy, model, plan, {}, 1e4).picture.channels[0]; };
+  const Matrix expected = run();
+  plan.fit.inference = there(plan.fit.inference);
+  const long all = kernels_of(run);
+  EXPECT_TRUE(said().empty());
+  for (long kernels = 0; kernels < all; kernels += 3) {
+    SCOPED_TRACE(::testing::Message() << kernels << " of " << all);
+    said().clear();
+    emulated_failure = {kernels, false};
+    EXPECT_LT((run() - expected).cwiseAbs().maxCoeff(), 0.01);
+    EXPECT_EQ(said().size(), 1U);
+  }
 }
 
 /// What is wrong with the data is no failure of the GPU.

@@ -9,6 +9,7 @@
 #include "cuda/auto_patches.h"
 #include "cuda/device_engine.h"
 #include "cuda/device_patches.h"
+#include "cuda_support.h"
 #include "expect_error.h"
 #include "tasks/patch_groups.h"
 #include "tasks/patch_neighbours.h"
@@ -46,13 +47,6 @@ Case make_case(Index height, Index width, int channels, std::vector<GroupSize> s
   made.options.reach = 10;
   made.options.threads = 1;
   return made;
-}
-
-double largest_difference(const Picture& a, const Picture& b) {
-  double largest = 0;
-  for (std::size_t c = 0; c < a.channels.size(); ++c)
-    largest = std::max(largest, (a.channels[c] - b.channels[c]).cwiseAbs().maxCoeff());
-  return largest;
 }
 
 /// What the device makes of it; all that the processor says must be near.

@@ -2,7 +2,10 @@
 // The device "device" for tests: the GPU's engine on the emulation or, in gsc_gpu_tests, on a GPU.
 
 #include <gsc/engine.h>
+#include <gsc/picture.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "cuda/device_engine.h"
 #include "inference_check.h"
@@ -36,6 +39,13 @@ inline std::vector<ModelKnobs> diagonal_slabs(Index dimensions, Index latents) {
   std::vector<ModelKnobs> all = every_type(dimensions, latents);
   std::erase_if(all, [](const ModelKnobs& knobs) { return knobs.slab == SlabType::full; });
   return all;
+}
+
+inline double largest_difference(const Picture& a, const Picture& b) {
+  double largest = 0;
+  for (std::size_t c = 0; c < a.channels.size(); ++c)
+    largest = std::max(largest, (a.channels[c] - b.channels[c]).cwiseAbs().maxCoeff());
+  return largest;
 }
 
 }  // namespace gsc::test

@@ -3,6 +3,7 @@
 namespace gsc::cuda {
 
 void AutoEngine::to_cpu() {
+  mosaic_.there = nullptr;
   engine_.reset();  // its memory first
   InferenceOptions options = options_;
   options.device = "cpu";
@@ -63,6 +64,33 @@ ResidentEm* AutoEngine::resident(const Model& model, const MStepOptions& options
     });
     return &*learning_;
   });
+}
+
+PatchMosaic* AutoEngine::mosaic(const Model& model, const PatchWeighting& weighting) {
+  return with(model, [&](Engine& engine) -> PatchMosaic* {
+    auto* able = dynamic_cast<MosaicEngine*>(&engine);
+    mosaic_.there = able != nullptr ? able->mosaic(model, weighting) : nullptr;
+    return mosaic_.there != nullptr ? &mosaic_ : nullptr;
+  });
+}
+
+template <class Call>
+bool AutoEngine::AutoMosaic::with(const Call& call) {
+  if (there != nullptr) try {
+      return call();
+    } catch (const DeviceError& error) {
+      engine_.fall_back(error);
+    }
+  return false;
+}
+
+bool AutoEngine::AutoMosaic::add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep,
+                                 const StopRequest& stop) {
+  return with([&] { return there->add(first, count, own, keep, stop); });
+}
+
+bool AutoEngine::AutoMosaic::give(const PatchSums& to) {
+  return with([&] { return there->give(to); });
 }
 
 bool AutoEngine::worth_it(const Model& model) const {

@@ -8,10 +8,11 @@
 #include "cuda/auto_learning.h"
 #include "cuda/device_engine.h"
 #include "cuda/worth_waking.h"
+#include "inference/patch_mosaic.h"
 
 namespace gsc::cuda {
 
-class AutoEngine final : public Engine {
+class AutoEngine final : public Engine, public MosaicEngine {
  public:
   /// `make_gpu` returns null where there is no GPU that can be used.
   using MakeGpu = std::function<std::unique_ptr<Engine>(const InferenceOptions& options)>;
@@ -34,9 +35,24 @@ class AutoEngine final : public Engine {
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
   ResidentEm* resident(const Model& model, const MStepOptions& options) override;
+  PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting) override;
   bool on_device() const override { return engine_ && engine_->on_device(); }
 
  private:
+  /// That of the GPU, until that fails.
+  class AutoMosaic final : public PatchMosaic {
+   public:
+    explicit AutoMosaic(AutoEngine& engine) : engine_(engine) {}
+    bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) override;
+    bool give(const PatchSums& to) override;
+    PatchMosaic* there = nullptr;
+
+   private:
+    template <class Call>
+    bool with(const Call& call);
+    AutoEngine& engine_;
+  };
+
   template <class Call>
   auto with(const Model& model, const Call& call);
   void choose(const Model& model);
@@ -52,6 +68,7 @@ class AutoEngine final : public Engine {
   double passes_ = 1;
   std::unique_ptr<Engine> engine_;
   std::optional<AutoLearning> learning_;
+  AutoMosaic mosaic_{*this};
 };
 
 }  // namespace gsc::cuda

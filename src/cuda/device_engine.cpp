@@ -194,27 +194,27 @@ OwnLists lists_of(const Model& model, const OwnPriors& own, Index first, Index c
 
 }  // namespace
 
-SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
-                                           const StopRequest& stop) {
-  const NumericScope scope;
+void DeviceEngine::infer_candidates(const Model& model, Index first, Index count, const OwnPriors* own,
+                                    SparsePosterior* result, Mosaic* mosaic, const StopRequest& stop) {
   check(model, own != nullptr);
-  if (options_.method != Method::truncated) return Engine::infer_sparse(model, first, count, own, stop);
   const DeviceModel& there = on_device(model);
-  const Index K = pass_.truncation(model.latents()).candidates;
-  SparsePosterior result;
-  result.latents = model.latents();
-  result.first = first;
-  result.candidates.resize(count, K);
-  for (Table<float>* table : {&result.probability, &result.mean, &result.second_moment}) table->resize(count, K);
-  result.log_likelihood.resize(count);
-  Vector squares(count);
-  SparseOutput sparse{result.candidates.data(), result.probability.data(), result.mean.data(),
-                      result.second_moment.data()};
+  Vector log_sums(count), squares(result != nullptr ? count : 0);
+  SparseOutput sparse{};
   BlockOutput output;
   output.candidates_alone = true;
-  output.log_sums = result.log_likelihood.data();
-  output.squares = squares.data();
-  output.sparse = &sparse;
+  output.log_sums = log_sums.data();
+  output.mosaic = mosaic;
+  output.first = first;
+  if (result != nullptr) {
+    const Index K = pass_.truncation(model.latents()).candidates;
+    result->latents = model.latents();
+    result->first = first;
+    result->candidates.resize(count, K);
+    for (Table<float>* table : {&result->probability, &result->mean, &result->second_moment}) table->resize(count, K);
+    sparse = {result->candidates.data(), result->probability.data(), result->mean.data(), result->second_moment.data()};
+    output.sparse = &sparse;
+    output.squares = squares.data();
+  }
   OwnLists lists;
   if (own != nullptr) {
     lists = lists_of(model, *own, first, count, thread_count(options_.threads), stop);
@@ -222,12 +222,64 @@ SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Inde
   }
   pass_.points(there, model.noise, model.intercept, first, count, output, stop,
                own != nullptr ? &own->before : nullptr);
-
-  result.log_likelihood.array() += there.constant_on_host() - 0.5 * squares.array();
+  if (result == nullptr) return;
+  result->log_likelihood = log_sums.array() + there.constant_on_host() - 0.5 * squares.array();
   if (own != nullptr)  // the constant has sum_h log(1 - pi_h) of the model's prior
-    result.log_likelihood.array() +=
+    result->log_likelihood.array() +=
         Eigen::Map<const Vector>(lists.log_off.data(), count).array() - (-model.pi.array()).log1p().sum();
+}
+
+SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
+                                           const StopRequest& stop) {
+  const NumericScope scope;
+  if (options_.method != Method::truncated) return Engine::infer_sparse(model, first, count, own, stop);
+  SparsePosterior result;
+  infer_candidates(model, first, count, own, &result, nullptr, stop);
   return result;
+}
+
+class DeviceEngine::DeviceMosaic final : public PatchMosaic {
+ public:
+  DeviceMosaic(DeviceEngine& engine, const DevicePicture& picture, const Model& model, const PatchWeighting& weighting)
+      : engine_(engine),
+        model_(model),
+        there_(engine.queue_, picture, weighting, W_of(model), intercept_of(model),
+               static_cast<long>(engine.data_.rows())) {}
+  bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) override {
+    const NumericScope scope;
+    engine_.infer_candidates(model_, first, count, own, keep, &there_, stop);
+    return true;
+  }
+  bool give(const PatchSums& to) override {
+    there_.give(to);
+    return true;
+  }
+
+ private:
+  static std::vector<float> W_of(const Model& model) {
+    const Table<float> W = model.W.transpose().cast<float>();
+    return {W.data(), W.data() + W.size()};
+  }
+  static std::vector<double> intercept_of(const Model& model) {
+    return {model.intercept.data(), model.intercept.data() + model.intercept.size()};
+  }
+
+  DeviceEngine& engine_;
+  const Model& model_;
+  Mosaic there_;
+};
+
+DeviceEngine::~DeviceEngine() = default;
+
+PatchMosaic* DeviceEngine::mosaic(const Model& model, const PatchWeighting& weighting) {
+  mosaic_.reset();
+  if (options_.method != Method::truncated || pass_.picture() == nullptr || pass_.picture()->listed()) return nullptr;
+  try {
+    mosaic_ = std::make_unique<DeviceMosaic>(*this, *pass_.picture(), model, weighting);
+  } catch (const DeviceError&) {  // no room, which the processor has
+    return nullptr;
+  }
+  return mosaic_.get();
 }
 
 }  // namespace gsc::cuda

@@ -13,12 +13,14 @@
 #include "cuda/device_learning.h"
 #include "inference/cpu_engine.h"
 #include "inference/kept.h"
+#include "inference/patch_mosaic.h"
 
 namespace gsc::cuda {
 
-class DeviceEngine final : public Engine {
+class DeviceEngine final : public Engine, public MosaicEngine {
  public:
   DeviceEngine(const Data& data, const InferenceOptions& options, int device, Limits limits = {});
+  ~DeviceEngine() override;
 
   /// Throws UsageError for options that it does not have.
   static void check_options(const InferenceOptions& options);
@@ -32,6 +34,7 @@ class DeviceEngine final : public Engine {
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
   ResidentEm* resident(const Model& model, const MStepOptions& options) override;
+  PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting) override;
   bool on_device() const override { return true; }
 
   /// For benchmarks: the queue, and the seconds of one pass over all data whose sums stay on the device.
@@ -39,9 +42,13 @@ class DeviceEngine final : public Engine {
   double pass_seconds(const Model& model);
 
  private:
+  class DeviceMosaic;
   void check(const Model& model, bool own_priors = false) const;
   void check_room(const Model& model, bool own_priors) const;
   const DeviceModel& on_device(const Model& model);
+  /// Posteriors on the candidates, to the host or put back there, or both.
+  void infer_candidates(const Model& model, Index first, Index count, const OwnPriors* own, SparsePosterior* result,
+                        Mosaic* mosaic, const StopRequest& stop);
 
   const Data& data_;
   const InferenceOptions options_;
@@ -53,6 +60,7 @@ class DeviceEngine final : public Engine {
   DeviceSums sums_;
   Array<double> no_rescues_;
   std::optional<DeviceLearning> learning_;
+  std::unique_ptr<DeviceMosaic> mosaic_;
 };
 
 }  // namespace gsc::cuda

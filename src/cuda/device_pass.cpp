@@ -2,8 +2,10 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
+#include "cuda/device_error.h"
 #include "data/finite.h"
 #include "data/row_list.h"
 #include "inference/parallel_blocks.h"
@@ -28,6 +30,19 @@ Vector middle_of(const Data& data) {
     count += rows.rows();
   }
   return count > 0 ? Vector(sum / static_cast<double>(count)) : sum;
+}
+
+/// Pixels that are not finite are left to what names them.
+bool all_finite(const PatchLayout& layout, int threads) {
+  const BlockPlan plan(0, layout.height, layout.width, static_cast<double>(layout.width), threads);
+  std::atomic<bool> finite = true;
+  parallel_blocks(plan, {}, [&](int, Index row, Index count) {
+    for (const double* channel : layout.channels) {
+      const Eigen::Map<const Eigen::ArrayXd> values(channel + row * layout.width, count * layout.width);
+      if (!values.isFinite().all()) finite = false;
+    }
+  });
+  return finite;
 }
 
 }  // namespace
@@ -55,11 +70,30 @@ DevicePass::Part<double>& DevicePass::part<double>() {
   return double_;
 }
 
-/// Rows of any data, less the origin, to the device. At most a block.
+DevicePicture* DevicePass::picture() {
+  if (picture_) return &*picture_;
+  const auto* patches = dynamic_cast<const PatchSource*>(&data_);
+  if (patches == nullptr || no_picture_) return nullptr;
+  const PatchLayout layout = patches->layout();
+  no_picture_ = true;
+  if (!all_finite(layout, thread_count(options_.threads))) return nullptr;
+  try {
+    picture_.emplace(queue_, layout);
+  } catch (const DeviceError&) {
+    return nullptr;
+  }
+  return &*picture_;
+}
+
 template <class Real>
 void DevicePass::bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at,
                        const StopRequest& stop) {
   const Index D = data_.cols();
+  if (DevicePicture* there = &rows == &data_ ? picture() : nullptr; there != nullptr) {
+    if (stop && stop()) throw Interrupted("interrupted");
+    there->cut(first, count, origin_on_device_.data(), to.place(at));
+    return;
+  }
   Real* staging = to.staging();
   constexpr double kWork = 0.5;  // nanoseconds a number
   const BlockPlan plan(first, count, D, kWork * static_cast<double>(D), thread_count(options_.threads));
@@ -87,6 +121,7 @@ Expectation<Real>& DevicePass::ready(const DeviceModel& model, Index points, con
   const Index N = data_.rows(), D = data_.cols();
   const Truncation truncation = this->truncation(model.latents());
   if (!part.expectation) {
+    picture();  // before the rest of the memory is taken
     const auto bytes = static_cast<std::size_t>(N * D) * sizeof(Real);
     const Expectation<Real> none(queue_, static_cast<int>(D), 0, limits_.block_rows);
     const std::size_t other = none.bytes(model.latents(), truncation.candidates), free = queue_.memory().free;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/expectation.h"
+#include "inference/patch_mosaic.h"
 
 namespace gsc::cuda {
 
@@ -34,6 +35,9 @@ class DevicePass {
   /// A pass over all data whose sums are left as they are.
   void run(const DeviceModel& model);
 
+  /// The picture that the rows are patches of; null if they are of none, or there is no room for it.
+  DevicePicture* picture();
+
   const double* origin() const { return origin_on_device_.data(); }
   Truncation truncation(Index latents) const;
 
@@ -50,6 +54,7 @@ class DevicePass {
   /// `points` of them are wanted.
   template <class Real>
   Expectation<Real>& ready(const DeviceModel& model, Index points, const StopRequest& stop);
+  /// Rows of any data, less the origin, to the device. At most a block.
   template <class Real>
   void bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at, const StopRequest& stop);
   template <class Real>
@@ -69,6 +74,8 @@ class DevicePass {
   const Limits limits_;
   Vector origin_;  // what is taken off the data, near its mean: float then has more digits for the rest
   Array<double> origin_on_device_;
+  std::optional<DevicePicture> picture_;
+  bool no_picture_ = false;
   Part<float> single_;
   Part<double> double_;
 };

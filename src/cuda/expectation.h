@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cuda/device_sums.h"
+#include "cuda/mosaic.h"
 
 namespace gsc::cuda {
 
@@ -59,6 +60,8 @@ struct BlockOutput {
   double* squares = nullptr;            ///< count: y'Py, with what set_weights() was given
   std::uint16_t* candidates = nullptr;  ///< count x K, by position
   SparseOutput* sparse = nullptr;
+  Mosaic* mosaic = nullptr;       ///< where they are put back as patches
+  long first = 0;                 ///< of the data points: which row of the data it is
   bool candidates_alone = false;  ///< no other latent may be active by itself; there are no means then
   OwnLists* own = nullptr;        ///< then with candidates_alone
   /// Calls body(n) for 0 <= n < count on the host's threads; null: on one.
@@ -98,6 +101,8 @@ class Expectation {
   /// device: to row `first` of the resident ones, or to be the next block. The next two blocks use different memory.
   Real* staging();
   void bring(long first, long count);
+  /// Where a block is to be that is made on the device: `first` as with bring().
+  Real* place(long first);
 
   /// Before a pass over so many data points: for sums, or for output point by point alone.
   /// `all_resident`: it will be all resident rows, in their order, whose own sums are then computed once.
@@ -131,6 +136,7 @@ class Expectation {
   template <class From>
   void reduce(const From* parts, long count, long step, long part_count, double* target);
   void give(const Real* Y, long count, const BlockOutput& output);
+  void keep_candidates(long count);
   void give_sparse(long count, const SparseOutput& output);
 
   Queue& queue_;

@@ -118,6 +118,13 @@ void Expectation<Real>::bring(long first, long count) {
   queue_.used(slot_);
 }
 
+template <class Real>
+Real* Expectation<Real>::place(long first) {
+  if (resident_ > 0) return Y_.data() + first * dimensions_;
+  staged_[slot_].reserve(queue_, static_cast<std::size_t>(rows_ * dimensions_));
+  return staged_[slot_].data();
+}
+
 template class Expectation<float>;
 template class Expectation<double>;
 

@@ -61,7 +61,12 @@ void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& outpu
   table(eta_.data(), stride_, latents_, output.mean);
   table(probability_.data(), stride_, latents_, output.probability);
   table(second_moment_.data(), stride_, latents_, output.second_moment);
+  if (output.sparse != nullptr || output.mosaic != nullptr) keep_candidates(count);
   if (output.sparse != nullptr) give_sparse(count, *output.sparse);
+  if (output.mosaic != nullptr)
+    output.mosaic->add(output.first + done_, count,
+                       {candidates_, kept_.data(), kept_moments_[1].data(), kept_moments_[2].data()},
+                       sizeof(Real) == sizeof(double) ? nullptr : log_sums_.data() + done_);
   table(log_sums_.data() + done_, 1, 1, output.log_sums);
   if (output.candidates != nullptr)
     queue_.download(output.candidates + done_ * candidates_, chosen_.data(),
@@ -81,14 +86,19 @@ void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& outpu
 }
 
 template <class Real>
-void Expectation<Real>::give_sparse(long count, const SparseOutput& output) {
-  const auto all = static_cast<std::size_t>(rows_ * candidates_), here = static_cast<std::size_t>(count * candidates_);
+void Expectation<Real>::keep_candidates(long count) {
+  const auto all = static_cast<std::size_t>(rows_ * candidates_);
   kept_.reserve(queue_, all);
   for (Array<float>& table : kept_moments_) table.reserve(queue_, all);
   queue_.launch(
       "kept", count, 0,
       KeptKernel<Real>{candidates_, moment_count(candidates_), chosen_.data(), moments_.data(), model_->scale(),
                        kept_.data(), kept_moments_[0].data(), kept_moments_[1].data(), kept_moments_[2].data()});
+}
+
+template <class Real>
+void Expectation<Real>::give_sparse(long count, const SparseOutput& output) {
+  const auto here = static_cast<std::size_t>(count * candidates_);
   const long at = done_ * candidates_;
   queue_.download(output.candidates + at, kept_.data(), here * sizeof(std::uint16_t));
   float* tables[3] = {output.probability, output.mean, output.second_moment};

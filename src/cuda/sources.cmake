@@ -1,8 +1,8 @@
 # The files of the GPU's engine: those with kernels, which nvcc compiles for the GPU and the C++ compiler on the emulation
 # for the tests, and the others of both. What only a GPU or only the emulation has is named where these are built.
 set(cuda_kernels
-  cholesky.cpp device_model.cpp device_sums.cpp expectation.cpp expectation_memory.cpp expectation_output.cpp
-  expectation_own.cpp group_pass.cpp maximisation.cpp)
+  cholesky.cpp device_model.cpp device_picture.cpp device_sums.cpp expectation.cpp expectation_memory.cpp expectation_output.cpp
+  expectation_own.cpp group_pass.cpp maximisation.cpp mosaic.cpp)
 set(cuda_engine
   auto_engine.cpp auto_learning.cpp auto_patches.cpp device_choice.cpp device_engine.cpp device_learning.cpp
   device_pass.cpp device_patches.cpp host_learning.cpp host_model.cpp)

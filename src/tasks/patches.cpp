@@ -80,6 +80,29 @@ PatchData::PatchData(const Picture& picture, PatchPositions positions, bool remo
   assert(positions_.height() == picture.height() && positions_.width() == picture.width());
 }
 
+std::vector<std::uint32_t> PatchPositions::corners() const {
+  std::vector<std::uint32_t> corners;
+  corners.reserve(2 * list_.size());
+  for (const SmallCorner& corner : list_) {
+    corners.push_back(corner.row);
+    corners.push_back(corner.col);
+  }
+  return corners;
+}
+
+PatchLayout PatchData::layout() const {
+  PatchLayout layout{.channels = {},
+                     .height = picture_->height(),
+                     .width = picture_->width(),
+                     .patch = positions_.patch(),
+                     .stride = positions_.stride(),
+                     .columns = positions_.grid_cols(),
+                     .corners = positions_.corners(),
+                     .remove_mean = remove_mean_};
+  for (const Matrix& channel : picture_->channels) layout.channels.push_back(channel.data());
+  return layout;
+}
+
 void PatchData::read_patch(Index i, double* values, double* means) const {
   const auto [row, col] = positions_[i];
   const Index side = positions_.patch(), step = channels();
@@ -213,6 +236,14 @@ std::pair<Index, Index> PatchAverager::reaching_into(Index begin, Index end, Str
     return low;
   };
   return {first_from(strip.left - positions_.patch() + 1), first_from(strip.right)};
+}
+
+PatchSums PatchAverager::sums() {
+  PatchSums sums;
+  for (Matrix& sum : sums_) sums.values.push_back(sum.data());
+  for (Matrix& variance : variances_) sums.variances.push_back(variance.data());
+  sums.weights = weights_.data();
+  return sums;
 }
 
 void PatchAverager::add_up(Team& team) {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "inference/patch_mosaic.h"
+
 namespace gsc {
 
 /// Where patches lie in a picture: a grid, which takes no memory, or a list of 8 bytes a patch.
@@ -31,6 +33,8 @@ class PatchPositions {
   Index grid_cols() const { return grid_cols_; }  ///< patches of a row of the grid
   bool is_grid() const { return !random_; }
   Index stride() const { return stride_; }
+  /// Row and column of each, if they are a list.
+  std::vector<std::uint32_t> corners() const;
   Index height() const { return last_row_ + patch_; }  ///< of the picture
   Index width() const { return last_col_ + patch_; }
 
@@ -55,7 +59,7 @@ PatchPositions grid_positions(Index height, Index width, Index patch, Index stri
 PatchPositions random_positions(Index height, Index width, Index patch, Index count, Random& random);
 
 /// The patches of a picture as data points. Refers to the picture, which must stay.
-class PatchData final : public Data {
+class PatchData final : public Data, public PatchSource {
  public:
   /// With remove_mean, each patch has the mean of its pixels taken out, channel by channel.
   PatchData(const Picture& picture, PatchPositions positions, bool remove_mean, std::string name = "picture");
@@ -64,6 +68,7 @@ class PatchData final : public Data {
   Index cols() const override { return positions_.patch() * positions_.patch() * channels(); }
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return name_; }
+  PatchLayout layout() const override;
 
   /// The same, and the means (rows of the block x channels) that were taken out; zeros if none were.
   void read(Index first, Eigen::Ref<Matrix> block, Matrix& means) const;
@@ -107,6 +112,8 @@ class PatchAverager {
   void add_block(Index first, const Eigen::Ref<const Matrix>& patches, const Eigen::Ref<const Vector>& weights,
                  const Eigen::Ref<const Matrix>& variances = Matrix(), int threads = 1);
 
+  /// Where others may put what they have collected, with variances, in place of what is there.
+  PatchSums sums();
   /// Adds what the other ranks of a team have collected.
   void add_up(Team& team);
 

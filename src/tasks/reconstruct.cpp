@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "distributed/together.h"
+#include "inference/patch_mosaic.h"
 #include "math/failure.h"
 #include "math/numeric_scope.h"
 #include "tasks/patch_neighbours.h"
@@ -84,27 +85,54 @@ class Reconstructor {
     return [this] { return go_on_ && !go_on_(done_); };
   }
 
-  /// Posteriors of rows begin .. end-1 of the grid of patches, after so many rounds. Each round looks `reach` rows
-  /// further than its own.
-  SparsePosterior posterior(int round, Index begin, Index end) {
+  /// Calls infer(first patch, how many, their own priors) for rows begin .. end-1 of the grid of patches in this round,
+  /// which looks `reach` rows further than those.
+  template <class Infer>
+  auto with_priors(int round, Index begin, Index end, const Infer& infer) {
     const Index columns = grid_columns(), first = begin * columns, count = (end - begin) * columns;
-    if (round == 0) return engine_->infer_sparse(model_, first, count, nullptr, stop());
-    if (before_ && before_round_ == round - 1) return infer_own(round, *before_, first, count);
-    const SparsePosterior before =
-        posterior(round - 1, std::max<Index>(0, begin - plan_.reach), std::min(grid_rows(), end + plan_.reach));
-    return infer_own(round, before, first, count);
+    if (round == 0) return infer(first, count, nullptr);
+    const auto own = [&](const SparsePosterior& before) {
+      const OwnPriors priors{before, *neighbours_[static_cast<std::size_t>(round - 1)], {}};
+      return infer(first, count, &priors);
+    };
+    if (before_ && before_round_ == round - 1) return own(*before_);
+    return own(posterior(round - 1, std::max<Index>(0, begin - plan_.reach), std::min(grid_rows(), end + plan_.reach)));
   }
 
-  SparsePosterior infer_own(int round, const SparsePosterior& before, Index first, Index count) {
-    const OwnPriors own{before, *neighbours_[static_cast<std::size_t>(round - 1)], {}};
-    return engine_->infer_sparse(model_, first, count, &own, stop());
+  SparsePosterior posterior(int round, Index begin, Index end) {
+    return with_priors(round, begin, end, [&](Index first, Index count, const OwnPriors* own) {
+      return engine_->infer_sparse(model_, first, count, own, stop());
+    });
+  }
+
+  PatchAverager empty() const { return {data_.positions(), data_.channels(), true, plan_.fit.inference.threads}; }
+
+  /// Where the engine puts patches back by itself, if it does.
+  PatchMosaic* mosaic() {
+    auto* able = dynamic_cast<MosaicEngine*>(engine_.get());
+    const PatchWeighting weighting{plan_.weights == PatchWeights::equal, weight_floor_, mean_variance_};
+    return able != nullptr ? able->mosaic(model_, weighting) : nullptr;
   }
 
   Reconstruction sparse_pass(int round) {
     pass_ = round;
-    done_ = static_cast<double>(pass_) / static_cast<double>(passes_);
-    PatchAverager averager(data_.positions(), data_.channels(), true, plan_.fit.inference.threads);
+    PatchAverager averager = empty();
     Team& team = *plan_.fit.sharing.team;
+    together(team, [&] {
+      if (PatchMosaic* there = mosaic(); there != nullptr) {
+        if (add_bands(round, averager, there) && there->give(averager.sums())) return;
+        averager = empty();
+      }
+      add_bands(round, averager, nullptr);
+    });
+    averager.add_up(team);
+    return results_of(averager);
+  }
+
+  /// This process's share of the picture. False if `there`, unless null, cannot put it together after all.
+  bool add_bands(int round, PatchAverager& averager, PatchMosaic* there) {
+    done_ = static_cast<double>(pass_) / static_cast<double>(passes_);
+    const Team& team = *plan_.fit.sharing.team;
     const Index rows = grid_rows(), mine = rows * team.rank() / team.size(),
                 end = rows * (team.rank() + 1) / team.size();
     const double row_bytes =
@@ -113,19 +141,24 @@ class Reconstructor {
     const double most_bytes = plan_.nonlocal_rounds > 0 ? most_bytes_ : std::min(most_bytes_, kMostBandBytes);
     const Index band = std::max<Index>(1, static_cast<Index>(most_bytes / row_bytes) - Index{2} * round * plan_.reach);
     const bool whole = round < plan_.nonlocal_rounds && team.alone() && band >= rows;
-    together(team, [&] {
-      for (Index begin = mine; begin < end; begin += band) {
-        SparsePosterior part = posterior(round, begin, std::min(end, begin + band));
+    for (Index begin = mine; begin < end; begin += band) {
+      const Index last = std::min(end, begin + band);
+      SparsePosterior part;
+      if (there == nullptr) {
+        part = posterior(round, begin, last);
         add(part, averager);
-        report(static_cast<double>(std::min(end, begin + band) - mine) / static_cast<double>(end - mine));
-        if (whole) {
-          before_ = std::move(part);
-          before_round_ = round;
-        }
+      } else if (!with_priors(round, begin, last, [&](Index first, Index count, const OwnPriors* own) {
+                   return there->add(first, count, own, whole ? &part : nullptr, stop());
+                 })) {
+        return false;
       }
-    });
-    averager.add_up(team);
-    return results_of(averager);
+      report(static_cast<double>(last - mine) / static_cast<double>(end - mine));
+      if (whole) {
+        before_ = std::move(part);
+        before_round_ = round;
+      }
+    }
+    return true;
   }
 
   Reconstruction results_of(const PatchAverager& averager) const {

@@ -1,0 +1,41 @@
+#pragma once
+// Patches that stay where posteriors are computed: a device that has the picture cuts them out there, reconstructs them
+// from their posteriors, and adds up what overlaps. What it does is what PatchData and PatchAverager (tasks/patches.h)
+// do on the processor.
+
+#include <gsc/engine.h>
+
+#include "inference/patch_layout.h"
+
+namespace gsc {
+#pragma GCC visibility push(default)  // for the libraries that build on this one
+
+/// Data that can say where its rows come from.
+class PatchSource {
+ public:
+  virtual ~PatchSource() = default;
+  /// Good for as long as the data is.
+  virtual PatchLayout layout() const = 0;
+};
+
+class PatchMosaic {
+ public:
+  virtual ~PatchMosaic() = default;
+  /// Infers rows first .. first+count-1 as infer_sparse() does, and adds x = W <s.z> + mean, with Var(x_d) = sum_h
+  /// W_dh^2 Var(s_h z_h). Every row once, in ascending order. `keep` unless null becomes their posteriors. False: it
+  /// cannot after all, and the processor is to begin anew.
+  virtual bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) = 0;
+  /// What was added up. False as above.
+  virtual bool give(const PatchSums& to) = 0;
+};
+
+/// An Engine that may be able to do that with patches of a grid.
+class MosaicEngine {
+ public:
+  virtual ~MosaicEngine() = default;
+  /// An empty one, the engine's; the last is gone then. The model must stay. Null: it cannot.
+  virtual PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting) = 0;
+};
+
+#pragma GCC visibility pop
+}  // namespace gsc
