@@ -1,6 +1,7 @@
 // What an EM iteration takes on a GPU: each kernel, whole iterations, how they grow, and how near they come to what the
-// chip can do. Medians of repeated runs. `gsc_bench_gpu [quick] [points=N] [only] [picture=FILE.pgm]`: up to N points,
-// or only N; with a picture (8 bits, raw), also learning from its patches on both devices.
+// chip can do. Medians of repeated runs. `gsc_bench_gpu [quick] [points=N] [only] [picture=FILE.pgm [seed=S]]`: up to N
+// points, or only N, or none if that is 0; with a picture (8 bits, raw), also learning from its patches on both
+// devices, noise drawn from the seed (1).
 
 #include <fmt/format.h>
 #include <gsc/cuda.h>
@@ -196,12 +197,33 @@ Matrix all_patches(const Matrix& picture) {
   return patches;
 }
 
-void learn_picture(const std::string& path) {
+/// Keeps the model that the first row of the history describes.
+class FirstModel final : public Observer {
+ public:
+  void on_iteration(const FitState& state) override {
+    if (model.latents() == 0) model = state.model;
+  }
+  Model model;
+};
+
+/// Data points that have other candidates there than on the CPU in double.
+Index other_candidates(const Model& model, const Data& data, const InferenceOptions& there) {
+  InferenceOptions here = there;
+  here.device = "cpu";
+  here.precision = Precision::double_precision;
+  const PosteriorRequest request{.candidates = true};
+  const Posterior one = infer(model, data, here, request), other = infer(model, data, there, request);
+  Index count = 0;
+  for (Index n = 0; n < data.rows(); ++n) count += one.candidates.row(n) != other.candidates.row(n) ? 1 : 0;
+  return count;
+}
+
+void learn_picture(const std::string& path, unsigned seed) {
   Matrix picture = bench::read_pgm(path);
-  Random random(1);
+  Random random(seed);
   picture += 25 * standard_normal(picture.rows(), picture.cols(), random);
   const MatrixData data(all_patches(picture));
-  fmt::print("\n{}, noise 25 added: {} patches, H 256, (10, 8), 60 iterations\n", path, data.rows());
+  fmt::print("\n{}, noise 25 added (seed {}): {} patches, H 256, (10, 8), 60 iterations\n", path, seed, data.rows());
   struct Way {
     const char* device;
     Precision precision;
@@ -209,6 +231,7 @@ void learn_picture(const std::string& path) {
   };
   constexpr Precision kDouble = Precision::double_precision, kSingle = Precision::single_precision;
   std::vector<Way> ways = {{"cpu", kDouble}, {"cpu", kSingle}, {"cuda", kDouble}, {"cuda", kSingle}, {"cuda", kSingle}};
+  FirstModel first;
   for (Way& way : ways) {
     FitOptions options;
     options.latents = 256;
@@ -216,6 +239,11 @@ void learn_picture(const std::string& path) {
     options.inference.device = way.device;
     options.iterations = 60;
     options.tolerance = 0;
+    if (&way == ways.data()) {
+      FitOptions once = options;
+      once.iterations = 1;
+      fit(data, once, &first);
+    }
     way.result = fit(data, options);
     double worst = 0;
     for (std::size_t t = 0; t < way.result.state.history.size(); ++t)
@@ -231,7 +259,9 @@ void learn_picture(const std::string& path) {
       for (const std::size_t t : {0, 1, 2, 5, 10, 20, 30, 40, 50, 60})
         fmt::print(" {}: {:.0e}", t,
                    std::abs(way.result.state.history[t].free_energy / ways[0].result.state.history[t].free_energy - 1));
-      fmt::print("\n");
+      fmt::print("\n    data points with other candidates, first model and last: {}, {}\n",
+                 other_candidates(first.model, data, options.inference),
+                 other_candidates(ways[0].result.model(), data, options.inference));
     }
     std::fflush(stdout);
   }
@@ -246,19 +276,23 @@ int main(int count, char** words) {
   bool quick = false, only = false;
   gsc::Index many = 10000000;
   std::string picture;
+  unsigned seed = 1;
   for (int i = 1; i < count; ++i) {
     if (std::strcmp(words[i], "quick") == 0) quick = true;
     if (std::strcmp(words[i], "only") == 0) only = true;
     if (std::strncmp(words[i], "points=", 7) == 0) many = std::atol(words[i] + 7);
     if (std::strncmp(words[i], "picture=", 8) == 0) picture = words[i] + 8;
+    if (std::strncmp(words[i], "seed=", 5) == 0) seed = static_cast<unsigned>(std::atol(words[i] + 5));
   }
   const double waking = gsc::bench::least_seconds(1, [] { const gsc::cuda::Queue first(0); });
   for (const gsc::CudaDevice& device : gsc::cuda_devices())
     fmt::print("cuda:{} {}, compute capability {}.{}, {:.1f} GB\n", device.index, device.name, device.major,
                device.minor, static_cast<double>(device.memory) / 1e9);
   fmt::print("the first call, which wakes it: {:.2f} s\n", waking);
-  gsc::print_ceilings();
-  gsc::table(quick, many, only);
+  if (many > 0) {
+    gsc::print_ceilings();
+    gsc::table(quick, many, only);
+  }
   gsc::add_cuda_engines();
-  if (!picture.empty()) gsc::learn_picture(picture);
+  if (!picture.empty()) gsc::learn_picture(picture, seed);
 }
