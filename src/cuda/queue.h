@@ -95,6 +95,8 @@ class Queue {
   void started(const char* name);
   void launched(const char* name);
   void* stream() const;
+  /// Whether kernels get ready while the one before ends, for which run_warps() then waits.
+  bool starts_early() const;
   void allow_shared(const void* kernel, std::size_t bytes);
   template <class Real, class Gemm>
   void multiply(const Product<Real>& product, const Gemm& gemm);
@@ -155,9 +157,17 @@ void Queue::launch(const char* name, long warps, std::size_t scratch_bytes, cons
 #ifdef __CUDACC__
   const std::size_t bytes = scratch_bytes * Body::kWarps;
   allow_shared(reinterpret_cast<const void*>(&run_warps<Body>), bytes);
-  const long blocks = (warps + Body::kWarps - 1) / Body::kWarps;
-  run_warps<Body><<<static_cast<unsigned>(blocks), Body::kWarps * kLanes, bytes, static_cast<cudaStream_t>(stream())>>>(
-      body, warps, static_cast<unsigned>(scratch_bytes));
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = static_cast<unsigned>((warps + Body::kWarps - 1) / Body::kWarps);
+  config.blockDim = Body::kWarps * kLanes;
+  config.dynamicSmemBytes = bytes;
+  config.stream = static_cast<cudaStream_t>(stream());
+  config.attrs = &early;
+  config.numAttrs = starts_early() ? 1 : 0;
+  (void)cudaLaunchKernelEx(&config, run_warps<Body>, body, warps, static_cast<unsigned>(scratch_bytes));
 #else
   std::vector<double> scratch(scratch_bytes / sizeof(double) + 1);
   for (long index = 0; index < warps; ++index)

@@ -35,6 +35,7 @@ struct Queue::Impl {
   int device = 0;
   int processors = 0;
   std::size_t shared_limit = 0;
+  bool starts_early = false;
   cudaStream_t stream = nullptr, beside = nullptr;
   cudaEvent_t arrived[2] = {}, done[2] = {};
   cublasHandle_t blas = nullptr;  // from the first product on
@@ -99,6 +100,7 @@ Queue::Queue(int device) : impl_(std::make_unique<Impl>()) {
   check(cudaGetDeviceProperties(&properties, device), "say what it is");
   impl_->processors = properties.multiProcessorCount;
   impl_->shared_limit = properties.sharedMemPerBlockOptin;
+  impl_->starts_early = properties.major >= 9;
   impl_->open();
 }
 
@@ -255,6 +257,7 @@ void Queue::launched(const char* name) {
   if (impl_->measuring) check(cudaEventRecord(impl_->intervals.back().end, impl_->stream), "measure");
 }
 void* Queue::stream() const { return impl_->stream; }
+bool Queue::starts_early() const { return impl_->starts_early; }
 
 void Queue::allow_shared(const void* kernel, std::size_t bytes) {
   std::size_t& allowed = impl_->allowed_shared[kernel];

@@ -129,6 +129,10 @@ GSC_KERNEL float rough_logarithm(float x) { return __logf(x); }
 template <class Body>
 __global__ void __launch_bounds__(Body::kWarps* kLanes, Body::kBlocks)
     run_warps(const __grid_constant__ Body body, long warps, unsigned scratch_bytes) {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();  // the next kernel may get ready, and do as this one:
+  cudaGridDependencySynchronize();            // wait for all that the one before has written
+#endif
   extern __shared__ __align__(16) unsigned char shared_memory[];
   const int in_block = static_cast<int>(threadIdx.x) / kLanes;
   const long index = static_cast<long>(blockIdx.x) * Body::kWarps + in_block;
