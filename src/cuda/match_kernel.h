@@ -36,7 +36,7 @@ struct MatchKernel {
   int members;
   float equal;
   int out_stride, out_top;  ///< a place is (row - out_top) * out_stride + column
-  std::int32_t* places;     ///< references x most, nearest first
+  std::int32_t* places;     ///< references x most, nearest first; where there are fewer, 0 behind them
   std::int32_t* counts;     ///< references
 
   static std::size_t scratch_bytes(int planes, int patch) {
@@ -158,15 +158,17 @@ struct MatchKernel {
   GSC_KERNEL void give(long reference, int row, int left, const std::uint64_t* keys, int found) const {
     int kept = found < members ? found : members;
     const int least = kept;
-    for (int base = 0; base < found; base += kLanes) {
+    for (int base = 0; base < most; base += kLanes) {
       const Lanes<int> k = lane_index() + base;
-      const Lanes<std::uint64_t> key = load<std::uint64_t>(keys, k);
+      const Lanes<bool> exists = k < found;
+      const Lanes<std::uint64_t> key = load<std::uint64_t>(keys, k, exists, std::uint64_t{0});
       const Lanes<int> visit = convert<int>((key >> 16U) & std::uint64_t{0xffff});
       const Lanes<int> x = convert<int>(key & std::uint64_t{0xffff}) + left;
       const Lanes<int> half = (visit + 1) / 2;
       const Lanes<int> y = select<int>((visit & 1) == 1, Lanes<int>(row) - half, half + row);
-      store<std::int32_t>(places + reference * most, k, (y - out_top) * out_stride + x, k < found);
-      const Lanes<bool> equals = k >= least && k < found && float_of(convert<std::uint32_t>(key >> 32U)) < equal;
+      const Lanes<int> place = select<int>(exists, (y - out_top) * out_stride + x, 0);
+      store<std::int32_t>(places + reference * most, k, place, k < most);
+      const Lanes<bool> equals = k >= least && exists && float_of(convert<std::uint32_t>(key >> 32U)) < equal;
       kept += count_bits(ballot(equals));
     }
     store<std::int32_t>(counts + reference, lane_index(), Lanes<std::int32_t>(kept), lane_index() == 0);
