@@ -120,9 +120,9 @@ class PictureJob {
 
   void write() {
     const DenoiseSettings& asked = settings_.denoise;
-    Picture output = run_.denoised.picture;
-    if (asked.depth) set_depth(output, *asked.depth);
-    write_picture(settings_.output, output);
+    std::optional<Picture> other;  // of another depth
+    if (asked.depth) set_depth(other.emplace(run_.denoised.picture), *asked.depth);
+    write_picture(settings_.output, other ? *other : run_.denoised.picture);
     if (!asked.std.empty()) {
       Picture std = run_.denoised.std;
       std.depth = std_depth(asked.std, run_.denoised.picture.depth);
@@ -150,10 +150,12 @@ class PictureJob {
         thread_count(options_.threads) == 1 ? "" : "s"));
     const std::string& device = options_.device;
     if (device == "cuda" || device.rfind("cuda:", 0) == 0)
-      progress_.say(fmt::format(
-          "{}on device '{}' models are learned, posteriors inferred, patches that are alike looked for and groups of "
-          "them computed{}; patches are cut out and put back on the cpu",
-          place_, device, options_.sharing.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
+      progress_.say(
+          fmt::format("{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
+                      "alike looked for, "
+                      "and groups of them computed{}",
+                      place_, device, options_.method == Method::truncated ? "patches put back, " : "",
+                      options_.sharing.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }
 
   /// What there was when the user had enough.
