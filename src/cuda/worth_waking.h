@@ -11,7 +11,7 @@
 //   u   singleton              5 ns        5 ns
 //       conditional            8 ns        8 ns
 //   r'  products               27 TFlop/s  21         docs/gpu.md, an H200; 0.3 ms is what an iteration has beside
-//   t'  a state                3.7 ps      13 ps      a pass (Cholesky to unscale), and the sums of small kernels
+//   t'  a state                4.3 ps      13 ps      a pass (Cholesky to unscale), and the sums of small kernels
 //   u'  singleton              11 ps       18 ps
 //       conditional            29 ps       29 ps
 //           beyond 512         230 ps      230 ps
@@ -35,7 +35,7 @@ inline double seconds_on_cpu(const Work& work) {
 }
 
 inline double seconds_on_gpu(const Work& work) {
-  const double r = work.single ? 27e12 : 21e12, t = work.single ? 3.7e-12 : 13e-12;
+  const double r = work.single ? 27e12 : 21e12, t = work.single ? 4.3e-12 : 13e-12;
   const double singleton = work.single ? 11e-12 : 18e-12, conditional = work.latents > 512 ? 230e-12 : 29e-12;
   const double u = work.conditional ? conditional : singleton;
   const double point = 4 * work.dimensions * work.latents / r + work.states * t + work.latents * u;
