@@ -14,6 +14,7 @@
 #include "cuda/queue_emulated.h"
 #include "cuda_support.h"
 #include "expect_error.h"
+#include "tasks/patches.h"
 #include "tasks/reconstruct.h"
 
 namespace gsc::test {
@@ -205,10 +206,12 @@ TEST_F(AutoOnADevice, DenoisingGoesOnWhereTheGpuFails) {
   add_patch_device("cuda", [](const std::string&) { return std::unique_ptr<PatchDevice>(); });
 }
 
-/// Wherever the GPU fails while patches are put back, none is there twice or not at all.
+/// Wherever the GPU fails while patches are put back, in a kernel or when their sums come, none is there twice or not
+/// at all. The picture has no two pixels with patches that are alike.
 TEST_F(AutoOnADevice, PicturesArePutTogetherAnewWhereTheGpuFails) {
   Picture noisy;
-  noisy.channels.push_back(Matrix::NullaryExpr(12, 14, [](Index y, Index x) { return std::sin(double(x * y) / 9); }));
+  noisy.channels.push_back(
+      Matrix::NullaryExpr(12, 14, [](Index y, Index x) { return 5 * std::sin(double(x * y) / 9) + double(x); }));
   const Model model = random_model({.dimensions = 9, .latents = 12}, 3);
   ModelPlan plan;
   plan.patch = 3;
@@ -220,14 +223,51 @@ TEST_F(AutoOnADevice, PicturesArePutTogetherAnewWhereTheGpuFails) {
   const auto run = [&] { return reconstruct_in_bands(noisy, model, plan, {}, 1e4).picture.channels[0]; };
   const Matrix expected = run();
   plan.fit.inference = there(plan.fit.inference);
-  const long all = kernels_of(run);
+  const long kernels = kernels_of(run);
+  emulated_failure.downloads = std::numeric_limits<long>::max();
+  run();
+  const long downloads = std::numeric_limits<long>::max() - std::exchange(emulated_failure, {}).downloads;
   EXPECT_TRUE(said().empty());
-  for (long kernels = 0; kernels < all; kernels += 3) {
-    SCOPED_TRACE(::testing::Message() << kernels << " of " << all);
+  const auto fails = [&](const cuda::EmulatedFailure& failure) {
+    SCOPED_TRACE(::testing::Message() << failure.kernels << " of " << kernels << " kernels, " << failure.downloads
+                                      << " of " << downloads << " downloads");
     said().clear();
-    emulated_failure = {kernels, false};
-    EXPECT_LT((run() - expected).cwiseAbs().maxCoeff(), 0.01);
+    emulated_failure = failure;
+    EXPECT_LT((run() - expected).cwiseAbs().maxCoeff(), 1e-3);
     EXPECT_EQ(said().size(), 1U);
+    emulated_failure = {};
+  };
+  for (long i = 0; i < kernels; i += 3) fails({i, false});
+  for (long i = 0; i < downloads; ++i) fails({.downloads = i});
+}
+
+/// What it has added up is given as it is, or not at all: weights say how often a patch is there.
+TEST_F(AutoOnADevice, SumsThatWereLostAreNotGiven) {
+  Picture noisy;
+  noisy.channels.push_back(Matrix::NullaryExpr(8, 9, [](Index y, Index x) { return std::sin(double(x * y) / 9); }));
+  const PatchData data(noisy, grid_positions(8, 9, 3, 1), true);
+  const Model model = random_model({.dimensions = 9, .latents = 12}, 3);
+  for (const bool lost : {false, true}) {
+    const std::unique_ptr<Engine> engine = make_engine(data, there(truncated(5, 3)));
+    auto* able = dynamic_cast<MosaicEngine*>(engine.get());
+    ASSERT_NE(able, nullptr);
+    PatchMosaic* mosaic = able->mosaic(model, {.equal = true});
+    ASSERT_NE(mosaic, nullptr);
+    ASSERT_TRUE(mosaic->add(0, 20, nullptr, nullptr, {}));
+    ASSERT_TRUE(mosaic->add(20, data.rows() - 20, nullptr, nullptr, {}));
+    PatchAverager averager(data.positions(), 1, true);
+    emulated_failure.downloads = lost ? 2 : -1;  // values and variances come, weights do not
+    EXPECT_EQ(mosaic->give(averager.sums()), !lost);
+    emulated_failure = {};
+    EXPECT_EQ(said().size(), lost ? 1U : 0U);
+    EXPECT_EQ(engine->on_device(), !lost);
+    if (lost) {
+      EXPECT_FALSE(mosaic->add(0, 20, nullptr, nullptr, {})) << "there is none any more";
+      continue;
+    }
+    for (Index y = 0; y < 8; ++y)
+      for (Index x = 0; x < 9; ++x)
+        EXPECT_EQ(averager.weights()(y, x), std::min({y + 1, 8 - y, Index{3}}) * std::min({x + 1, 9 - x, Index{3}}));
   }
 }
 

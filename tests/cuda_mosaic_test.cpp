@@ -70,7 +70,7 @@ TEST_F(MosaicOnADevice, RowsAreThoseThatTheCpuCutsOut) {
       const Picture picture = bent(shape.height, shape.width, shape.channels);
       Random random(7);
       const PatchData data(picture,
-                           listed ? random_positions(shape.height, shape.width, shape.patch, 20, random)
+                           listed ? random_positions(shape.height, shape.width, shape.patch, 1000, random)
                                   : grid_positions(shape.height, shape.width, shape.patch, shape.stride),
                            shape.remove_mean);
       const Model model = model_of(shape);
@@ -102,6 +102,54 @@ TEST_F(MosaicOnADevice, PicturesAreThoseThatTheCpuPutsTogether) {
         EXPECT_LT(farthest(got, reconstruct_in_bands(noisy, model, plan, {}, 1)), 1e-5);
       }
   }
+}
+
+/// Nor does it change a bit how many patches are put back at a time, within a row of them or over several.
+TEST_F(MosaicOnADevice, InPiecesOfAnySize) {
+  const Shape shape{12, 40, 3, 1, 1, true, false, false};
+  const Picture noisy = bent(shape.height, shape.width, shape.channels);
+  const ModelPlan plan = plan_of(shape, on_device(truncated(5, 3)));
+  const Reconstruction expected = reconstruct(noisy, model_of(shape), plan);
+  for (const long patches : {7, 38, 100}) {
+    limits_of_tests.patches = patches;
+    EXPECT_EQ(farthest(reconstruct(noisy, model_of(shape), plan), expected), 0) << patches;
+  }
+}
+
+/// Where rows are all of a picture's patches, in order, and it has room for them.
+TEST_F(MosaicOnADevice, IsThereWhereItCanBe) {
+  const Shape shape{12, 40, 3, 1, 1, true, false, false};
+  Picture picture = bent(shape.height, shape.width, shape.channels);
+  const Model model = model_of(shape);
+  const auto has = [&](PatchPositions positions, const InferenceOptions& options) {
+    const PatchData data(picture, std::move(positions), true);
+    const std::unique_ptr<Engine> engine = make_engine(data, on_device(options));
+    return dynamic_cast<MosaicEngine&>(*engine).mosaic(model, {}) != nullptr;
+  };
+  const PatchPositions grid = grid_positions(12, 40, 3, 1);
+  EXPECT_TRUE(has(grid, truncated(5, 3)));
+  EXPECT_TRUE(has(grid, in_single(truncated(5, 3))));
+  Random random(7);
+  EXPECT_FALSE(has(random_positions(12, 40, 3, 1000, random), truncated(5, 3)));
+  InferenceOptions all;
+  all.method = Method::exact;
+  EXPECT_FALSE(has(grid, all));
+  // The sums take 12 x 40 x 3 x 8 bytes; what else is needed, more.
+  limits_of_tests = {.block_rows = 32, .free_bytes = 20000};
+  EXPECT_FALSE(has(grid, truncated(5, 3)));
+  limits_of_tests = {};
+  picture.channels[0](4, 5) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(has(grid, truncated(5, 3)), Error) << "rows that are not finite are named as they are read";
+}
+
+/// Without room for it, or for the picture, patches come from the host and are put back there.
+TEST_F(MosaicOnADevice, OrElseTheHostDoesIt) {
+  const Shape shape{12, 40, 3, 1, 1, true, false, false};
+  const Picture noisy = bent(shape.height, shape.width, shape.channels);
+  const Reconstruction expected = reconstruct(noisy, model_of(shape), plan_of(shape, truncated(5, 3)));
+  limits_of_tests = {.block_rows = 32, .free_bytes = 20000};
+  const Reconstruction got = reconstruct(noisy, model_of(shape), plan_of(shape, on_device(truncated(5, 3))));
+  EXPECT_LT(farthest(got, expected), 1e-5);
 }
 
 TEST_F(MosaicOnADevice, AlsoUnderPriorsOfTheirOwn) {

@@ -244,7 +244,7 @@ class DeviceEngine::DeviceMosaic final : public PatchMosaic {
       : engine_(engine),
         model_(model),
         there_(engine.queue_, picture, weighting, W_of(model), intercept_of(model),
-               static_cast<long>(engine.data_.rows())) {}
+               static_cast<long>(engine.data_.rows()), engine.limits_.patches) {}
   bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) override {
     const NumericScope scope;
     engine_.infer_candidates(model_, first, count, own, keep, &there_, stop);
@@ -273,10 +273,13 @@ DeviceEngine::~DeviceEngine() = default;
 
 PatchMosaic* DeviceEngine::mosaic(const Model& model, const PatchWeighting& weighting) {
   mosaic_.reset();
-  if (options_.method != Method::truncated || pass_.picture() == nullptr || pass_.picture()->listed()) return nullptr;
+  const DevicePicture* picture = pass_.picture(model.latents());
+  if (options_.method != Method::truncated || picture == nullptr || picture->listed() ||
+      !pass_.has_room(Mosaic::bytes(*picture, data_.rows()), model.latents()))
+    return nullptr;
   try {
-    mosaic_ = std::make_unique<DeviceMosaic>(*this, *pass_.picture(), model, weighting);
-  } catch (const DeviceError&) {  // no room, which the processor has
+    mosaic_ = std::make_unique<DeviceMosaic>(*this, *picture, model, weighting);
+  } catch (const DeviceError&) {  // others have taken the room
     return nullptr;
   }
   return mosaic_.get();

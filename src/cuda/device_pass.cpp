@@ -70,13 +70,35 @@ DevicePass::Part<double>& DevicePass::part<double>() {
   return double_;
 }
 
-DevicePicture* DevicePass::picture() {
-  if (picture_) return &*picture_;
+std::size_t DevicePass::free_bytes() const {
+  return limits_.free_bytes > 0 ? limits_.free_bytes : queue_.memory().free;
+}
+
+/// Beside the data.
+template <class Real>
+std::size_t DevicePass::work_bytes(Index latents) {
+  const Expectation<Real> none(queue_, static_cast<int>(data_.cols()), 0, limits_.block_rows);
+  return none.bytes(static_cast<int>(latents), truncation(latents).candidates);
+}
+
+bool DevicePass::has_room(std::size_t bytes, Index latents) {
+  std::size_t others = 0;
+  if (!single_.expectation && !double_.expectation)
+    others =
+        options_.precision == Precision::double_precision ? work_bytes<double>(latents) : work_bytes<float>(latents);
+  return bytes + others <= free_bytes() / 10 * 9;
+}
+
+DevicePicture* DevicePass::picture(Index latents) {
+  if (looked_for_picture_) return picture_ ? &*picture_ : nullptr;
+  looked_for_picture_ = true;
   const auto* patches = dynamic_cast<const PatchSource*>(&data_);
-  if (patches == nullptr || no_picture_) return nullptr;
+  if (patches == nullptr) return nullptr;
   const PatchLayout layout = patches->layout();
-  no_picture_ = true;
-  if (!all_finite(layout, thread_count(options_.threads))) return nullptr;
+  const Index values = layout.height * layout.width * static_cast<Index>(layout.channels.size());
+  if (data_.rows() * data_.cols() < values || !has_room(static_cast<std::size_t>(values) * sizeof(double), latents) ||
+      !all_finite(layout, thread_count(options_.threads)))
+    return nullptr;
   try {
     picture_.emplace(queue_, layout);
   } catch (const DeviceError&) {
@@ -89,9 +111,9 @@ template <class Real>
 void DevicePass::bring(Expectation<Real>& to, const Data& rows, Index first, Index count, Index at,
                        const StopRequest& stop) {
   const Index D = data_.cols();
-  if (DevicePicture* there = &rows == &data_ ? picture() : nullptr; there != nullptr) {
+  if (&rows == &data_ && picture_) {
     if (stop && stop()) throw Interrupted("interrupted");
-    there->cut(first, count, origin_on_device_.data(), to.place(at));
+    picture_->cut(first, count, origin_on_device_.data(), to.place(at));
     return;
   }
   Real* staging = to.staging();
@@ -121,12 +143,10 @@ Expectation<Real>& DevicePass::ready(const DeviceModel& model, Index points, con
   const Index N = data_.rows(), D = data_.cols();
   const Truncation truncation = this->truncation(model.latents());
   if (!part.expectation) {
-    picture();  // before the rest of the memory is taken
+    picture(model.latents());  // before the rest of the memory is taken
     const auto bytes = static_cast<std::size_t>(N * D) * sizeof(Real);
-    const Expectation<Real> none(queue_, static_cast<int>(D), 0, limits_.block_rows);
-    const std::size_t other = none.bytes(model.latents(), truncation.candidates), free = queue_.memory().free;
-    const std::size_t most =
-        limits_.resident_bytes > 0 ? limits_.resident_bytes : free / 10 * 9 - std::min(free / 10 * 9, other);
+    const std::size_t others = work_bytes<Real>(model.latents()), free = free_bytes() / 10 * 9;
+    const std::size_t most = limits_.resident_bytes > 0 ? limits_.resident_bytes : free - std::min(free, others);
     part.for_few = for_few;
     part.version = 0;
     part.resident = bytes <= most && !for_few;

@@ -18,6 +18,8 @@ struct Limits {
   std::size_t resident_bytes = 0;  ///< most that the data may take; 0: what is free
   long block_rows = 0;             ///< 0: as many as fit the cache
   std::size_t block_bytes = 0;     ///< shared memory of a block; 0: what the GPU has
+  std::size_t free_bytes = 0;      ///< memory that is free; 0: what is
+  long patches = 0;                ///< put back at a time; 0: as many as fit the cache
 };
 
 class DevicePass {
@@ -35,8 +37,11 @@ class DevicePass {
   /// A pass over all data whose sums are left as they are.
   void run(const DeviceModel& model);
 
-  /// The picture that the rows are patches of; null if they are of none, or there is no room for it.
-  DevicePicture* picture();
+  /// The picture that the rows are patches of; null if they are of none, are less than all of it, or are not numbers,
+  /// or if there is no room for it.
+  DevicePicture* picture(Index latents);
+  /// Whether so many bytes leave room for the work space that such a model needs.
+  bool has_room(std::size_t bytes, Index latents);
 
   const double* origin() const { return origin_on_device_.data(); }
   Truncation truncation(Index latents) const;
@@ -51,6 +56,9 @@ class DevicePass {
   };
   template <class Real>
   Part<Real>& part();
+  std::size_t free_bytes() const;
+  template <class Real>
+  std::size_t work_bytes(Index latents);
   /// `points` of them are wanted.
   template <class Real>
   Expectation<Real>& ready(const DeviceModel& model, Index points, const StopRequest& stop);
@@ -75,7 +83,7 @@ class DevicePass {
   Vector origin_;  // what is taken off the data, near its mean: float then has more digits for the rest
   Array<double> origin_on_device_;
   std::optional<DevicePicture> picture_;
-  bool no_picture_ = false;
+  bool looked_for_picture_ = false;
   Part<float> single_;
   Part<double> double_;
 };

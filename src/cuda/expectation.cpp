@@ -92,7 +92,7 @@ void Expectation<Real>::block(const Real* Y, long count, const BlockOutput* outp
   if (own != nullptr) own_priors(count, *own);
   select(count, own != nullptr);
   tree(count, output);
-  if (own != nullptr) own_units(count, *own);
+  if (own != nullptr) own_units(count, *own, output->squares != nullptr);
   outside(count);
   if (output != nullptr) give(Y, count, *output);
   if (summing_) {

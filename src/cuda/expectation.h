@@ -42,7 +42,7 @@ struct OwnLists {
   int most = 0;                          ///< neighbours that a data point has at most
   std::vector<std::uint32_t> rows;       ///< count x most: rows of what set_before() was given
   std::vector<std::int32_t> neighbours;  ///< count: how many
-  std::vector<double> log_off;           ///< count; out: sum_h log(1 - pi_n)
+  std::vector<double> log_off;           ///< count; out, where squares are wanted: sum_h log(1 - pi_n)
 };
 
 /// Posteriors on the candidates, count x K, the most promising first. Not scaled.
@@ -127,7 +127,7 @@ class Expectation {
   void block(const Real* Y, long count, const BlockOutput* output);
   void own_sums(const Real* Y, long count);
   void own_priors(long count, const OwnLists& own);
-  void own_units(long count, OwnLists& own);
+  void own_units(long count, OwnLists& own, bool log_off);
   void select(long count, bool own);
   void tree(long count, const BlockOutput* output);
   void outside(long count);

@@ -42,7 +42,7 @@ std::vector<long> Expectation<Real>::undone() {
   return rows;
 }
 
-/// To the host. `done_` data points have been given before.
+/// To the host, and into a mosaic. `done_` data points have been given before.
 template <class Real>
 void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& output) {
   const auto table = [&](const Real* from, long wide, long columns, double* to) {

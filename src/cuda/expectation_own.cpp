@@ -43,11 +43,12 @@ void Expectation<Real>::own_priors(long count, const OwnLists& own) {
 }
 
 template <class Real>
-void Expectation<Real>::own_units(long count, OwnLists& own) {
+void Expectation<Real>::own_units(long count, OwnLists& own, bool log_off) {
   queue_.launch("own priors", count, 0,
                 OwnUnitsKernel<Real>{candidates_, stride_, moment_count(candidates_), chosen_.data(), own_tau_.data(),
                                      moments_.data()});
-  queue_.download(own.log_off.data() + done_, own_off_.data(), static_cast<std::size_t>(count) * sizeof(double));
+  if (log_off)
+    queue_.download(own.log_off.data() + done_, own_off_.data(), static_cast<std::size_t>(count) * sizeof(double));
 }
 
 template class Expectation<float>;

@@ -5,12 +5,29 @@
 #include <algorithm>
 
 namespace gsc::cuda {
+namespace {
+
+/// What is written is read again from the cache.
+long patches_at_a_time(int dimensions) {
+  constexpr long kCached = 4L << 20;  // numbers
+  return std::max<long>(kCached / dimensions, 1024);
+}
+
+}  // namespace
+
+std::size_t Mosaic::bytes(const DevicePicture& picture, long patches) {
+  const int channels = picture.view().channels, D = picture.dimensions();
+  const long of_patch = 2L * D * static_cast<long>(sizeof(float)) + (channels + 1) * static_cast<long>(sizeof(double));
+  return static_cast<std::size_t>(picture.pixels() * (2 * channels + 1) * static_cast<long>(sizeof(double)) + patches +
+                                  std::min(patches, patches_at_a_time(D)) * of_patch);
+}
 
 Mosaic::Mosaic(Queue& queue, const DevicePicture& picture, const PatchWeighting& weighting, const std::vector<float>& W,
-               const std::vector<double>& intercept, long patches)
+               const std::vector<double>& intercept, long patches, long most)
     : queue_(queue),
       picture_(picture),
       weighting_(weighting),
+      most_(most > 0 ? most : patches_at_a_time(picture.dimensions())),
       W_(queue, W.size()),
       intercept_(queue, intercept.size()),
       put_(queue, static_cast<std::size_t>(patches)) {
@@ -29,8 +46,7 @@ template <class Real>
 void Mosaic::add(long first, long count, const KeptMoments& kept, const Real* log_sums) {
   const PatchView view = picture_.view();
   const int D = picture_.dimensions();
-  constexpr long kCached = 4L << 20;  // numbers: what is written is read again from the cache
-  const long most = std::min(count, std::max<long>(kCached / D, 1024));
+  const long most = std::min(count, most_);
   const auto some = static_cast<std::size_t>(most), numbers = some * static_cast<std::size_t>(D);
   values_.reserve(queue_, numbers);
   variances_.reserve(queue_, numbers);
@@ -44,11 +60,13 @@ void Mosaic::add(long first, long count, const KeptMoments& kept, const Real* lo
                              log_sums != nullptr ? log_sums + done : nullptr, put_.data(), W_.data(), weighting_.equal,
                              weighting_.floor, weighting_.mean_variance, values_.data(), variances_.data(),
                              means_.data(), weights_.data()});
-    const long last_row = view.height - view.patch;
-    const long top = std::min(from / view.columns * view.stride, last_row);
-    const long bottom = std::min((from + here - 1) / view.columns * view.stride, last_row) + view.patch;
-    queue_.launch("put back", (bottom - top) * ((view.width + kLanes - 1) / kLanes), 0,
-                  PutBackKernel{view, from, here, static_cast<int>(top), weighting_.mean_variance, values_.data(),
+    const long last = from + here - 1;
+    const int top = view.row(from), rows = view.row(last) + view.patch - top;
+    const bool one_row = from / view.columns == last / view.columns;
+    const int left = one_row ? view.column(from) : 0, right = one_row ? view.column(last) + view.patch : view.width;
+    const int across = (right - left + kLanes - 1) / kLanes;
+    queue_.launch("put back", static_cast<long>(rows) * across, 0,
+                  PutBackKernel{view, from, here, top, left, across, weighting_.mean_variance, values_.data(),
                                 variances_.data(), means_.data(), weights_.data(), intercept_.data(), sums_.data(),
                                 variance_sums_.data(), weight_sums_.data()});
   }

@@ -16,9 +16,12 @@ struct KeptMoments {
 
 class Mosaic {
  public:
-  /// W: latents x dimensions; the intercept may be empty. The patches are those of a grid.
+  /// W: latents x dimensions; the intercept may be empty. The patches are those of a grid; `most` are put back at a
+  /// time, 0 lets it choose.
   Mosaic(Queue& queue, const DevicePicture& picture, const PatchWeighting& weighting, const std::vector<float>& W,
-         const std::vector<double>& intercept, long patches);
+         const std::vector<double>& intercept, long patches, long most = 0);
+  /// That it takes for so many patches, but for what grows with the model alone.
+  static std::size_t bytes(const DevicePicture& picture, long patches);
 
   /// Adds patches first .. first+count-1, in ascending order, but for those that were added before and those whose log
   /// sum is infinite (`log_sums` unless null).
@@ -30,6 +33,7 @@ class Mosaic {
   Queue& queue_;
   const DevicePicture& picture_;
   const PatchWeighting weighting_;
+  const long most_;
   Array<float> W_, values_, variances_;
   Array<double> intercept_, means_, weights_;
   Array<std::uint8_t> put_;

@@ -15,14 +15,14 @@ struct PatchView {
   const std::uint32_t* corners;  ///< null: the grid
   bool remove_mean;
 
-  GSC_KERNEL int last_row() const { return height - patch; }
-  GSC_KERNEL int last_column() const { return width - patch; }
-  GSC_KERNEL int row(long n) const {
+  GSC_BOTH int last_row() const { return height - patch; }
+  GSC_BOTH int last_column() const { return width - patch; }
+  GSC_BOTH int row(long n) const {
     if (corners != nullptr) return static_cast<int>(corners[2 * n]);
     const long at = n / columns * stride;
     return static_cast<int>(at < last_row() ? at : last_row());
   }
-  GSC_KERNEL int column(long n) const {
+  GSC_BOTH int column(long n) const {
     if (corners != nullptr) return static_cast<int>(corners[2 * n + 1]);
     const long at = n % columns * stride;
     return static_cast<int>(at < last_column() ? at : last_column());
@@ -131,7 +131,7 @@ struct PutBackKernel {
   static constexpr int kWarps = 4, kBlocks = 8;
   PatchView picture;
   long first, count;
-  int first_row;  ///< that a patch touches
+  int first_row, first_column, across;  ///< of the pixels they are over, and how many warps these are wide
   double mean_variance;
   const float *values, *variances;
   const double *means, *weights;
@@ -139,8 +139,8 @@ struct PutBackKernel {
   double *sums, *variance_sums, *weight_sums;
 
   GSC_KERNEL void operator()(const Warp& warp) const {
-    const int across = (picture.width + kLanes - 1) / kLanes, y = first_row + static_cast<int>(warp.index / across);
-    const Lanes<int> x = lane_index() + static_cast<int>(warp.index % across) * kLanes;
+    const int y = first_row + static_cast<int>(warp.index / across);
+    const Lanes<int> x = lane_index() + (first_column + static_cast<int>(warp.index % across) * kLanes);
     const Lanes<bool> exists = x < picture.width;
     const int patch = picture.patch, stride = picture.stride, channels = picture.channels, area = patch * patch;
     const int last_row = picture.last_row(), columns = static_cast<int>(picture.columns);

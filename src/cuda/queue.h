@@ -95,9 +95,9 @@ class Queue {
   void started(const char* name);
   void launched(const char* name);
   void* stream() const;
-  /// Whether kernels get ready while the one before ends, for which run_warps() then waits.
-  bool starts_early() const;
-  void allow_shared(const void* kernel, std::size_t bytes);
+  /// Lets a kernel have so much shared memory. Whether it may get ready while the one before ends: then it waits for
+  /// that by itself (run_warps()).
+  bool prepare(const void* kernel, std::size_t bytes);
   template <class Real, class Gemm>
   void multiply(const Product<Real>& product, const Gemm& gemm);
 
@@ -156,7 +156,7 @@ void Queue::launch(const char* name, long warps, std::size_t scratch_bytes, cons
   started(name);
 #ifdef __CUDACC__
   const std::size_t bytes = scratch_bytes * Body::kWarps;
-  allow_shared(reinterpret_cast<const void*>(&run_warps<Body>), bytes);
+  const bool starts_early = prepare(reinterpret_cast<const void*>(&run_warps<Body>), bytes);
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -166,7 +166,7 @@ void Queue::launch(const char* name, long warps, std::size_t scratch_bytes, cons
   config.dynamicSmemBytes = bytes;
   config.stream = static_cast<cudaStream_t>(stream());
   config.attrs = &early;
-  config.numAttrs = starts_early() ? 1 : 0;
+  config.numAttrs = starts_early ? 1 : 0;
   (void)cudaLaunchKernelEx(&config, run_warps<Body>, body, warps, static_cast<unsigned>(scratch_bytes));
 #else
   std::vector<double> scratch(scratch_bytes / sizeof(double) + 1);

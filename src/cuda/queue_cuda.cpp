@@ -35,7 +35,6 @@ struct Queue::Impl {
   int device = 0;
   int processors = 0;
   std::size_t shared_limit = 0;
-  bool starts_early = false;
   cudaStream_t stream = nullptr, beside = nullptr;
   cudaEvent_t arrived[2] = {}, done[2] = {};
   cublasHandle_t blas = nullptr;  // from the first product on
@@ -43,7 +42,11 @@ struct Queue::Impl {
   void* solver_work = nullptr;
   int solver_work_size = 0;
   int* solver_info = nullptr;
-  std::map<const void*, std::size_t> allowed_shared;
+  struct Kernel {
+    std::size_t allowed_shared = 0;
+    bool starts_early = false;
+  };
+  std::map<const void*, Kernel> kernels;
 
   /// Memory and kernels are those of the GPU that the calling thread has chosen.
   void choose() const { check(cudaSetDevice(device), "start"); }
@@ -100,7 +103,6 @@ Queue::Queue(int device) : impl_(std::make_unique<Impl>()) {
   check(cudaGetDeviceProperties(&properties, device), "say what it is");
   impl_->processors = properties.multiProcessorCount;
   impl_->shared_limit = properties.sharedMemPerBlockOptin;
-  impl_->starts_early = properties.major >= 9;
   impl_->open();
 }
 
@@ -257,15 +259,22 @@ void Queue::launched(const char* name) {
   if (impl_->measuring) check(cudaEventRecord(impl_->intervals.back().end, impl_->stream), "measure");
 }
 void* Queue::stream() const { return impl_->stream; }
-bool Queue::starts_early() const { return impl_->starts_early; }
 
-void Queue::allow_shared(const void* kernel, std::size_t bytes) {
-  std::size_t& allowed = impl_->allowed_shared[kernel];
-  if (bytes <= allowed) return;
-  if (bytes > 48U << 10U)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-          "give shared memory");
-  allowed = bytes;
+bool Queue::prepare(const void* kernel, std::size_t bytes) {
+  const auto [found, first] = impl_->kernels.try_emplace(kernel);
+  Impl::Kernel& known = found->second;
+  if (first) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "say what a kernel is");
+    known.starts_early = attributes.ptxVersion >= 90;  // as run_warps() was compiled
+  }
+  if (bytes > known.allowed_shared) {
+    if (bytes > 48U << 10U)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+            "give shared memory");
+    known.allowed_shared = bytes;
+  }
+  return known.starts_early;
 }
 
 }  // namespace gsc::cuda

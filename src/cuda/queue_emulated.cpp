@@ -71,6 +71,8 @@ void Queue::upload(void* to, const void* from, std::size_t bytes) {
 }
 void Queue::download(void* to, const void* from, std::size_t bytes) {
   require_working();
+  if (emulated_failure.downloads >= 0 && emulated_failure.downloads-- == 0)
+    throw DeviceError("the GPU failed to copy from it: lost");
   std::memcpy(to, from, bytes);
 }
 void Queue::copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
@@ -123,6 +125,5 @@ void Queue::started(const char* name) {
 }
 void Queue::launched(const char*) {}
 void* Queue::stream() const { return nullptr; }
-void Queue::allow_shared(const void*, std::size_t) {}
 
 }  // namespace gsc::cuda

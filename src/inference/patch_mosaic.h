@@ -22,8 +22,8 @@ class PatchMosaic {
  public:
   virtual ~PatchMosaic() = default;
   /// Infers rows first .. first+count-1 as infer_sparse() does, and adds x = W <s.z> + mean, with Var(x_d) = sum_h
-  /// W_dh^2 Var(s_h z_h). Every row once, in ascending order. `keep` unless null becomes their posteriors. False: it
-  /// cannot after all, and the processor is to begin anew.
+  /// W_dh^2 Var(s_h z_h). Rows of a pass once, in ascending order. `keep` unless null becomes their posteriors. False:
+  /// it cannot after all, and the processor is to begin anew.
   virtual bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) = 0;
   /// What was added up. False as above.
   virtual bool give(const PatchSums& to) = 0;

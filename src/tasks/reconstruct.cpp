@@ -214,7 +214,7 @@ class Reconstructor {
 
   /// With posteriors of all latents, for methods and engines that have no others.
   Reconstruction dense() {
-    PatchAverager averager(data_.positions(), data_.channels(), true, plan_.fit.inference.threads);
+    PatchAverager averager = empty();
     const Matrix W_transposed = model_.W.transpose(), W_squared = W_transposed.cwiseAbs2();
     Matrix block, means;
     const auto add_block = [&](Index first) {
