@@ -189,6 +189,34 @@ TEST(Engine, IsNotConfusedByWhatItKeeps) {
   }
 }
 
+/// Sums of several threads are kept from call to call: also of one that was stopped, and of models of other shapes.
+TEST(Engine, ClearsAndAddsUpWhatItsThreadsGathered) {
+  for (const SlabType slab : {SlabType::diagonal, SlabType::full})
+    for (const NoiseType noise : {NoiseType::diagonal, NoiseType::full}) {
+      SCOPED_TRACE(::testing::Message() << to_string(slab) << " slab, " << to_string(noise) << " noise");
+      ModelKnobs knobs{.dimensions = 9, .latents = 30, .noise = noise, .slab = slab, .intercept = true};
+      const Model model = random_model(knobs, 3);
+      knobs.latents = 41;
+      knobs.intercept = false;
+      const Model other = random_model(knobs, 4);
+      const MatrixData data(random_data(model, 6000, 5));
+      InferenceOptions options = truncated(7, 5);
+      options.mean_products = slab == SlabType::diagonal;
+      options.threads = 1;
+      const Statistics alone = e_step(model, data, options), alone_other = e_step(other, data, options);
+      options.threads = 4;
+      const std::unique_ptr<Engine> engine = make_engine(data, options);
+      const Statistics first = engine->e_step(model, {});
+      EXPECT_LT(relative_difference(first, alone), 1e-12);
+      EXPECT_FALSE(same_bits(first, alone)) << "one thread did it all, which this test is not about";
+      int asked = 0;
+      EXPECT_THROW(engine->e_step(model, {.stop = [&] { return ++asked == 2; }}), Interrupted);
+      EXPECT_TRUE(same_bits(engine->e_step(model, {}), first));
+      EXPECT_LT(relative_difference(engine->e_step(other, {}), alone_other), 1e-12);
+      EXPECT_TRUE(same_bits(engine->e_step(model, {}), first));
+    }
+}
+
 TEST(Engine, GoesOverTheRowsItIsGiven) {
   for (const EngineCase& c : cpu_engines()) {
     SCOPED_TRACE(::testing::Message() << c.knobs << ", " << to_string(c.options.method));

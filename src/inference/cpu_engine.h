@@ -5,6 +5,7 @@
 
 #include "inference/block_inference.h"
 #include "inference/kept.h"
+#include "inference/thread_sums.h"
 
 namespace gsc {
 
@@ -24,11 +25,16 @@ class CpuEngine final : public Engine {
   void reserve(int threads);
   /// The buffers of a thread, with room for so many rows.
   BlockInference& buffers(const PreparedModel& prepared, int thread, Index block_rows);
+  /// The sums of a thread, all zero.
+  ThreadSums& cleared_sums(const Model& model, const PreparedModel& prepared, int thread);
+  /// Sums that take much memory, or are those of one thread, are not kept for the next E-step.
+  void forget_sums();
 
   const Data& data_;
   const InferenceOptions options_;
   Kept<PreparedModel> prepared_;
   std::vector<std::unique_ptr<BlockInference>> buffers_;  // a thread makes and uses its own
+  std::vector<std::unique_ptr<ThreadSums>> sums_;         // as well; memory that is new takes longer than adding to it
 };
 
 }  // namespace gsc

@@ -12,55 +12,37 @@
 namespace gsc {
 namespace {
 
-/// What one thread gathers, in the scaled units of PreparedModel.
-struct ThreadSums {
-  ThreadSums(const Model& model, const PreparedModel& prepared, bool mean_products)
-      : sums(prepared),
-        YZ(Matrix::Zero(prepared.dimensions, prepared.padded)),
-        YY(Matrix::Zero(prepared.dimensions, model.noise.type() == NoiseType::full ? prepared.dimensions : 1)),
-        y(Vector::Zero(model.intercept.size())),
-        MM(Matrix::Zero(mean_products ? prepared.padded : 0, mean_products ? prepared.padded : 0)) {}
-
-  BlockSums sums;
-  Matrix YZ, YY;
-  Vector y;
-  Matrix MM;
-  double log_sum = 0;
-  Index empty = 0;  ///< data points without any observed entry
-};
-
-/// Copies the upper triangle to the lower.
-Matrix symmetric(const Matrix& upper) { return upper.selfadjointView<Eigen::Upper>(); }
-
-Statistics unscaled(const Model& model, const PreparedModel& prepared, const ThreadSums& thread) {
+/// Into statistics that have their shapes, in the model's units. Matrices of latents x latents are large: there are
+/// none but those that are filled.
+void unscale(const PreparedModel& prepared, const ThreadSums& thread, Statistics& statistics) {
   const Index H = prepared.latents;
   const auto t = prepared.scale.asDiagonal();
   const auto s1 = thread.sums.single_s.head(H), m1 = thread.sums.single_m.head(H), ZZ1 = thread.sums.single_ZZ.head(H);
-  Statistics statistics(model);
+  const auto symmetric = [](const Matrix& upper) { return upper.selfadjointView<Eigen::Upper>(); };
   statistics.s = thread.sums.s + s1;
   statistics.m = t * (thread.sums.m + m1);
   statistics.YZ = thread.YZ.leftCols(H) * t;
   statistics.YY = thread.YY;
   statistics.y = thread.y;
-  Matrix ZZ = symmetric(thread.sums.ZZ);
-  ZZ.diagonal() += ZZ1;
-  statistics.ZZ = t * ZZ * t;
-  if (thread.MM.size() > 0) statistics.MM = t * thread.MM.topLeftCorner(H, H) * t;
+  statistics.ZZ = symmetric(thread.sums.ZZ);
+  statistics.ZZ.diagonal() += ZZ1;
+  statistics.ZZ.noalias() = t * statistics.ZZ * t;  // entry by entry
+  if (thread.MM.size() > 0) statistics.MM.noalias() = t * thread.MM.topLeftCorner(H, H) * t;
   statistics.clamped_pivots = thread.sums.clamped_pivots;
   if (prepared.full_slab) {
     // A singleton has lambda = (z - mu)/psi.
     const Vector psi = prepared.slab.diagonal(), mu = prepared.slab_mean;
     const auto t_inverse = prepared.scale.cwiseInverse().asDiagonal();
     statistics.lambda = t_inverse * (thread.sums.lambda + (m1 - s1.cwiseProduct(mu)).cwiseQuotient(psi));
-    Matrix T = symmetric(thread.sums.T);
+    Matrix& T = statistics.T;
+    T = symmetric(thread.sums.T);
     T.diagonal().array() +=
         (ZZ1.array() - 2 * mu.array() * m1.array() + mu.array().square() * s1.array()) / psi.array().square() -
         s1.array() / psi.array();
-    statistics.T = t_inverse * T * t_inverse;
+    T.noalias() = t_inverse * T * t_inverse;
     statistics.SS = symmetric(thread.sums.SS);
     statistics.SS.diagonal() = statistics.s;
   }
-  return statistics;
 }
 
 /// So many data points of which nothing was observed: they have the prior, under which E[lambda] and T vanish.
@@ -94,15 +76,15 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
   const PreparedModel& prepared = this->prepared(model);
   const BlockPlan plan = plan_blocks(prepared, 0, data.rows(), options_.threads);
   reserve(plan.threads);
-  std::vector<std::optional<ThreadSums>> threads(static_cast<std::size_t>(plan.threads));
+  std::vector<ThreadSums*> threads(static_cast<std::size_t>(plan.threads));  // those that have any
   const bool full_noise = model.noise.type() == NoiseType::full;
   std::optional<MissingSums> missing;
   if (prepared.gaps) missing.emplace(model, prepared, options_, plan.threads);
   const auto add_block = [&](int thread, Index first, Index rows) {
     BlockInference& block = buffers(prepared, thread, plan.block_rows);
     if (missing) block.keep_products(false);
-    auto& mine = threads[static_cast<std::size_t>(thread)];
-    if (!mine) mine.emplace(model, prepared, options_.mean_products);
+    ThreadSums*& mine = threads[static_cast<std::size_t>(thread)];
+    if (mine == nullptr) mine = &cleared_sums(model, prepared, thread);
     BlockPosterior posterior;
     if (pass.keys != nullptr) posterior.keys = pass.keys + first;
     block.run(prepared, data, first, rows, &mine->sums, posterior);
@@ -118,7 +100,6 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
     if (mine->y.size() > 0) mine->y += block.Y.topRows(rows).colwise().sum().transpose();
     if (missing) missing->gather(thread, block);
   };
-  double empty = 0;
   if (missing) {
     for (Index first = 0; first < data.rows(); first += MissingSums::kGathered) {
       BlockPlan part = plan;
@@ -131,12 +112,13 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
     parallel_blocks(plan, pass.stop, add_block);
   }
 
-  for (const auto& thread : threads) {
-    if (!thread) continue;
-    total += unscaled(model, prepared, *thread);
-    total.free_energy += thread->log_sum;
-    empty += static_cast<double>(thread->empty);
-  }
+  std::erase(threads, nullptr);
+  add_up(threads, plan.threads);
+  const ThreadSums& sums = *threads.front();
+  unscale(prepared, sums, total);
+  total.free_energy = sums.log_sum;
+  const auto empty = static_cast<double>(sums.empty);
+  forget_sums();
   if (empty > 0) add_prior(model, empty, total);
   if (missing) missing->add_to(total, empty);
   total.count = static_cast<double>(data.rows());
