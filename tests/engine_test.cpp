@@ -199,7 +199,7 @@ TEST(Engine, ClearsAndAddsUpWhatItsThreadsGathered) {
       knobs.latents = 41;
       knobs.intercept = false;
       const Model other = random_model(knobs, 4);
-      const MatrixData data(random_data(model, 6000, 5));
+      const MatrixData data(random_data(model, 20000, 5));
       InferenceOptions options = truncated(7, 5);
       options.mean_products = slab == SlabType::diagonal;
       options.threads = 1;
