@@ -272,7 +272,9 @@ void learn_picture(const std::string& path, unsigned seed) {
 }  // namespace
 }  // namespace gsc
 
-int main(int count, char** words) {
+namespace {
+
+void run(int count, char** words) {
   bool quick = false, only = false;
   gsc::Index many = 10000000;
   std::string picture;
@@ -295,4 +297,11 @@ int main(int count, char** words) {
   }
   gsc::add_cuda_engines();
   if (!picture.empty()) gsc::learn_picture(picture, seed);
+}
+
+}  // namespace
+
+int main(int count, char** words) try { run(count, words); } catch (const gsc::Error& error) {
+  fmt::print(stderr, "gsc_bench_gpu: {}\n", error.what());
+  return 1;
 }

@@ -1,7 +1,8 @@
-// Whole EM iterations: what the tree and the two matrix products cost, what the rest adds, threads, memory, and how
-// time grows with H. `gsc_bench_iteration quick` uses smaller data.
+// Whole EM iterations: what the tree and the two matrix products cost, what the rest adds, threads, memory, how time
+// grows with H, and what batches lose to having many threads. `gsc_bench_iteration quick` uses smaller data.
 
 #include <fmt/format.h>
+#include <gsc/engine.h>
 #include <gsc/fit.h>
 #include <gsc/generate.h>
 #include <malloc.h>
@@ -9,7 +10,10 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "inference/block_inference.h"
 #include "math/numeric_scope.h"
@@ -172,6 +176,31 @@ void exact_shared(Index N) {
              seconds[1] / seconds[0]);
 }
 
+/// More threads than there are cores show what threads cost beside their share of the work.
+void batches(Index N, int repeats) {
+  Random random(3);
+  const Model model = patch_like_model(64, 512, random);
+  const MatrixData data(sample(model, N, random).data);
+  std::vector<Index> batch(static_cast<std::size_t>(std::min<Index>(N, 4096)));
+  std::iota(batch.begin(), batch.end(), Index{0});
+  fmt::print(
+      "\nAn E-step of one engine, D = 64, H = 512, H' = 10, gamma = 5: milliseconds, times that of one thread\n\n");
+  fmt::print("  {:<10}{:>16}{:>16}\n", "threads", fmt::format("{} points", N), fmt::format("{} points", batch.size()));
+  double all_by_one = 0, batch_by_one = 0;
+  for (const int threads : {1, 2, 4, 8, 16}) {
+    const std::unique_ptr<Engine> engine = make_engine(data, truncation(10, 5, threads));
+    const double all = bench::median_seconds(repeats, [&] { bench::keep(engine->e_step(model, {}).free_energy); });
+    const double some =
+        bench::median_seconds(4 * repeats, [&] { bench::keep(engine->e_step(model, {.rows = batch}).free_energy); });
+    if (threads == 1) {
+      all_by_one = all;
+      batch_by_one = some;
+    }
+    fmt::print("  {:<10}{:>9.1f} {:>5.2f}x{:>9.1f} {:>5.2f}x\n", threads, 1e3 * all, all / all_by_one, 1e3 * some,
+               some / batch_by_one);
+  }
+}
+
 }  // namespace
 }  // namespace gsc
 
@@ -180,4 +209,5 @@ int main(int argc, char** argv) {
   gsc::whole_iteration(quick ? 8000 : 62001);
   gsc::growth_with_latents(quick ? 2000 : 62001);
   gsc::exact_shared(quick ? 40000 : 512000);
+  gsc::batches(quick ? 8000 : 62001, quick ? 3 : 9);
 }

@@ -152,8 +152,7 @@ class PictureJob {
     if (device == "cuda" || device.rfind("cuda:", 0) == 0)
       progress_.say(
           fmt::format("{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
-                      "alike looked for, "
-                      "and groups of them computed{}",
+                      "alike looked for, and groups of them computed{}",
                       place_, device, options_.method == Method::truncated ? "patches put back, " : "",
                       options_.sharing.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }

@@ -134,9 +134,19 @@ TEST_F(MosaicOnADevice, IsThereWhereItCanBe) {
   InferenceOptions all;
   all.method = Method::exact;
   EXPECT_FALSE(has(grid, all));
-  // The sums take 12 x 40 x 3 x 8 bytes; what else is needed, more.
   limits_of_tests = {.block_rows = 32, .free_bytes = 20000};
   EXPECT_FALSE(has(grid, truncated(5, 3)));
+  // Room for the picture beside the work space, and then for the sums.
+  cuda::Queue queue(0);
+  const PatchData data(picture, grid, true);
+  const cuda::DevicePicture there(queue, data.layout());
+  const std::size_t work = cuda::Expectation<double>(queue, 9, 0, 32).bytes(14, 5);
+  const auto leaving = [&](std::size_t bytes) { return (work + bytes) / 9 * 10 + 100; };
+  limits_of_tests.free_bytes = leaving(12 * 40 * sizeof(double));
+  EXPECT_NE(cuda::DevicePass(queue, data, truncated(5, 3), limits_of_tests).picture(14), nullptr);
+  EXPECT_FALSE(has(grid, truncated(5, 3)));
+  limits_of_tests.free_bytes = leaving(cuda::Mosaic::bytes(there, data.rows()));
+  EXPECT_TRUE(has(grid, truncated(5, 3)));
   limits_of_tests = {};
   picture.channels[0](4, 5) = std::numeric_limits<double>::infinity();
   EXPECT_THROW(has(grid, truncated(5, 3)), Error) << "rows that are not finite are named as they are read";

@@ -19,7 +19,7 @@ class Mosaic {
   /// W: latents x dimensions; the intercept may be empty. The patches are those of a grid; `most` are put back at a
   /// time, 0 lets it choose.
   Mosaic(Queue& queue, const DevicePicture& picture, const PatchWeighting& weighting, const std::vector<float>& W,
-         const std::vector<double>& intercept, long patches, long most = 0);
+         const std::vector<double>& intercept, long patches, long most);
   /// That it takes for so many patches, but for what grows with the model alone.
   static std::size_t bytes(const DevicePicture& picture, long patches);
 

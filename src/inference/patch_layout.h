@@ -1,5 +1,6 @@
 #pragma once
-// Where the patches of a picture lie in it, in plain words: what kernels are given includes no Eigen.
+// Where the patches of a picture lie in it, how they are weighted and what their sums are, in plain words: what kernels
+// are given includes no Eigen.
 
 #include <cstddef>
 #include <cstdint>
