@@ -8,9 +8,9 @@
 #include <cstring>
 #include <ctime>
 
+#include "beta_process/gibbs.h"
+#include "beta_process/learner.h"
 #include "distributed/share.h"
-#include "learning/beta_process_gibbs.h"
-#include "learning/beta_process_learner.h"
 #include "math/blas.h"
 #include "math/numeric_scope.h"
 #include "patch_like_model.h"

@@ -26,11 +26,11 @@
 #include <tuple>
 #include <vector>
 
-#include "tasks/denoise_plan.h"
-#include "tasks/group_rounds.h"
-#include "tasks/patch_neighbours.h"
-#include "tasks/patches.h"
-#include "tasks/reconstruct.h"
+#include "tasks/denoise/plan.h"
+#include "tasks/denoise/reconstruct.h"
+#include "tasks/groups/group_rounds.h"
+#include "tasks/groups/patch_neighbours.h"
+#include "tasks/picture/patches.h"
 
 namespace gsc {
 namespace {

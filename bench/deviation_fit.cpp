@@ -1,4 +1,4 @@
-// Where the formula of src/tasks/deviation.h comes from. For every quality: the exponents of the models' variance and
+// Where the formula of src/tasks/denoise/deviation.h comes from. For every quality: the exponents of the models' variance and
 // of the disagreement of the sizes that follow squared errors best (least squares over the logarithms, all in units of
 // the noise), and the factor c at which 95 % of the errors are within two deviations, the mean over pictures and noise
 // levels; then how many are, for each picture, with the c of the others.
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "tasks/denoise_plan.h"
-#include "tasks/deviation.h"
+#include "tasks/denoise/deviation.h"
+#include "tasks/denoise/plan.h"
 
 namespace gsc {
 namespace {

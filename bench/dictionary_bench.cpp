@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "inference/coder.h"
-#include "inference/omp.h"
+#include "dictionary/coder.h"
+#include "dictionary/matching_pursuit.h"
 #include "math/blas.h"
 #include "math/numeric_scope.h"
 #include "model/random_draws.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "learning/factored_m_step.h"
+#include "factored/m_step.h"
 #include "math/blas.h"
 #include "math/numeric_scope.h"
 #include "patch_like_model.h"

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "cuda/device_engine.h"
-#include "cuda/tree_kernel.h"
+#include "cuda/kernels/tree_kernel.h"
 #include "patch_like_model.h"
 #include "pgm.h"
 #include "timing.h"

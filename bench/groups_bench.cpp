@@ -20,9 +20,9 @@
 
 #include "cuda/device_patches.h"
 #include "pgm.h"
-#include "tasks/denoise_plan.h"
-#include "tasks/patch_neighbours.h"
-#include "tasks/smoothing.h"
+#include "tasks/denoise/plan.h"
+#include "tasks/groups/patch_neighbours.h"
+#include "tasks/picture/smoothing.h"
 #include "timing.h"
 
 namespace gsc {

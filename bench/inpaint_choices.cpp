@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "tasks/inpaint_plan.h"
+#include "tasks/inpaint/plan.h"
 
 namespace gsc {
 namespace {

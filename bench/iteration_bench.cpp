@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "inference/block_inference.h"
 #include "math/numeric_scope.h"
 #include "model/random_draws.h"
 #include "patch_like_model.h"
 #include "timing.h"
+#include "truncated/block_inference.h"
 
 namespace gsc {
 namespace {

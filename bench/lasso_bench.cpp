@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "inference/feature_sign.h"
-#include "inference/lars.h"
+#include "dictionary/feature_sign.h"
+#include "dictionary/lars.h"
 #include "math/numeric_scope.h"
 #include "model/random_draws.h"
 #include "timing.h"

@@ -3,7 +3,7 @@
 // either. The last columns: seconds of one call, and the level found before noise is added.
 //
 //   gsc_bench_noise [clip] PICTURE...
-//   gsc_bench_noise rates PICTURE...    errors of the floor of all spectra alone (tasks/spectrum_floor.h) for several
+//   gsc_bench_noise rates PICTURE...    errors of the floor of all spectra alone (tasks/noise/spectrum_floor.h) for several
 //                                       decays of texture that are taken for usual, root mean squares over levels
 //                                       and seeds
 
@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "tasks/cosine_blocks.h"
-#include "tasks/spectrum_floor.h"
+#include "tasks/noise/cosine_blocks.h"
+#include "tasks/noise/spectrum_floor.h"
 #include "timing.h"
 
 namespace gsc {

@@ -1,6 +1,6 @@
 // Stepwise EM against full EM on patches of noisy pictures: passes over the data and seconds until 99.5 % and 99.9 % of
 // the way from the free energy of the start to that of 60 full iterations are done, for sizes of batches and ways to
-// forget. Decay's defaults (src/learning/stepwise.h) come from this table.
+// forget. Decay's defaults (src/truncated/stepwise.h) come from this table.
 //
 //   gsc_bench_stepwise [quick] [PICTURE...]
 //
@@ -17,9 +17,9 @@
 #include <filesystem>
 #include <string>
 
-#include "learning/stepwise.h"
 #include "math/numeric_scope.h"
-#include "tasks/patches.h"
+#include "tasks/picture/patches.h"
+#include "truncated/stepwise.h"
 
 namespace gsc {
 namespace {

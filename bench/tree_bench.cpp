@@ -11,8 +11,8 @@
 #include <hwy/aligned_allocator.h>
 #include <hwy/contrib/math/math-inl.h>
 
-#include "inference/lane_trees-inl.h"
 #include "timing.h"
+#include "truncated/tree/lane_trees-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gsc {

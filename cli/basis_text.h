@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "options.h"
+#include "options/options.h"
 
 namespace gsc::cli {
 

@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <tuple>
 
-#include "data/extension.h"
 #include "inference/objectives.h"
+#include "io/extension.h"
 
 namespace gsc::cli {
 namespace fs = std::filesystem;

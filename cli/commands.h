@@ -1,7 +1,7 @@
 #pragma once
 // One function per command. Each returns the exit code; errors are thrown.
 
-#include "command_line.h"
+#include "options/command_line.h"
 
 namespace gsc::cli {
 

@@ -14,15 +14,15 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "compare_options.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "missing.h"
 #include "open_table.h"
-#include "option_values.h"
+#include "options/compare_options.h"
+#include "options/option_values.h"
+#include "options/shape.h"
 #include "program_team.h"
 #include "progress.h"
-#include "shape.h"
 #include "streams.h"
 
 namespace gsc::cli {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "noisy_picture.h"
-#include "options.h"
-#include "tasks/compare.h"
+#include "options/options.h"
+#include "tasks/compare/compare.h"
 
 namespace gsc::cli {
 

@@ -6,14 +6,14 @@
 #include <cctype>
 
 #include "compare.h"
-#include "compare_options.h"
 #include "denoise_report.h"
-#include "help.h"
 #include "learning_report.h"
 #include "metrics.h"
-#include "option_values.h"
+#include "options/compare_options.h"
+#include "options/option_values.h"
+#include "options/shape.h"
+#include "pages/help.h"
 #include "report/readable_from.h"
-#include "shape.h"
 
 namespace gsc::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include <charconv>
 #include <cmath>
 
-#include "data/extension.h"
-#include "data/npy.h"
+#include "io/extension.h"
+#include "io/npy.h"
 #include "noisy_picture.h"
 #include "picture_mask.h"
-#include "tasks/inpaint_pilot.h"
+#include "tasks/inpaint/pilot.h"
 
 namespace gsc::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "command_line.h"
+#include "options/command_line.h"
 
 namespace gsc::cli {
 

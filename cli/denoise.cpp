@@ -12,16 +12,16 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "data/extension.h"
 #include "denoise_files.h"
 #include "denoise_report.h"
-#include "distributed/together.h"
+#include "distributed/all_or_none.h"
 #include "interrupts.h"
+#include "io/extension.h"
 #include "metrics.h"
 #include "noisy_picture.h"
 #include "program_team.h"
 #include "progress.h"
-#include "tasks/denoise_plan.h"
+#include "tasks/denoise/plan.h"
 
 namespace gsc::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "options.h"
+#include "options/options.h"
 #include "output_folder.h"
 
 namespace gsc::cli {

@@ -14,10 +14,10 @@
 #include "learning_report.h"
 #include "metrics.h"
 #include "missing.h"
+#include "options/shape.h"
 #include "program_team.h"
 #include "progress.h"
 #include "recording.h"
-#include "shape.h"
 #include "starts.h"
 #include "streams.h"
 

@@ -9,17 +9,17 @@
 
 #include "basis_text.h"
 #include "commands.h"
-#include "data/extension.h"
-#include "data/file_kind.h"
 #include "devices.h"
-#include "help.h"
+#include "io/extension.h"
+#include "io/file_kind.h"
 #include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"
 #include "open_table.h"
+#include "options/shape.h"
+#include "pages/help.h"
 #include "progress.h"
 #include "recording.h"
-#include "shape.h"
 
 namespace gsc::cli {
 namespace {

@@ -10,16 +10,16 @@
 #include "checks.h"
 #include "commands.h"
 #include "damaged_picture.h"
-#include "data/extension.h"
 #include "denoise_report.h"
 #include "inpaint_report.h"
 #include "interrupts.h"
+#include "io/extension.h"
 #include "metrics.h"
 #include "noisy_picture.h"
 #include "progress.h"
 #include "streams.h"
-#include "tasks/inpaint_plan.h"
-#include "tasks/model_pilot.h"
+#include "tasks/inpaint/model_pilot.h"
+#include "tasks/inpaint/plan.h"
 
 namespace gsc::cli {
 namespace {

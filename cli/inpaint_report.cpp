@@ -13,7 +13,7 @@
 #include "denoise_report.h"
 #include "learning_report.h"
 #include "progress.h"
-#include "tasks/inpaint_pilot.h"
+#include "tasks/inpaint/pilot.h"
 
 namespace gsc::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "options.h"
-#include "tasks/scores.h"
+#include "options/options.h"
+#include "tasks/compare/scores.h"
 
 namespace gsc::cli {
 

@@ -7,9 +7,9 @@
 
 #include "checks.h"
 #include "commands.h"
+#include "options/shape.h"
 #include "progress.h"
 #include "recording.h"
-#include "shape.h"
 #include "starts.h"
 
 namespace gsc::cli {

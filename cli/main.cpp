@@ -12,8 +12,8 @@
 
 #include "commands.h"
 #include "devices.h"
-#include "help.h"
-#include "pages.h"
+#include "pages/help.h"
+#include "pages/pages.h"
 #include "program_team.h"
 #include "streams.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "data/atomic_file.h"
 #include "inference/objectives.h"
+#include "io/atomic_file.h"
 #include "learning/rescues_fields.h"
 #include "program_team.h"
 

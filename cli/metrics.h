@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "options.h"
+#include "options/options.h"
 
 namespace gsc::cli {
 

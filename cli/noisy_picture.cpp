@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "data/extension.h"
+#include "io/extension.h"
 
 namespace gsc::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "data/file_kind.h"
-#include "data/transposed.h"
-#include "distributed/together.h"
+#include "distributed/all_or_none.h"
+#include "io/file_kind.h"
+#include "io/transposed.h"
 #include "noisy_picture.h"
 #include "streams.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "options.h"
+#include "options/options.h"
 
 namespace gsc::cli {
 

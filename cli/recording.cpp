@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "checks.h"
+#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
-#include "distributed/together.h"
-#include "distributed/transposed_shared.h"
+#include "io/transposed_shared.h"
 #include "missing.h"
 #include "open_table.h"
 #include "progress.h"

@@ -16,11 +16,11 @@
 #include "channels.h"
 #include "checks.h"
 #include "commands.h"
-#include "data/atomic_file.h"
-#include "data/write_table.h"
 #include "interrupts.h"
+#include "io/atomic_file.h"
+#include "io/write_table.h"
 #include "metrics.h"
-#include "option_values.h"
+#include "options/option_values.h"
 #include "output_folder.h"
 #include "program_team.h"
 #include "progress.h"
@@ -28,8 +28,8 @@
 #include "separate_report.h"
 #include "starts.h"
 #include "streams.h"
-#include "tasks/prepared_channels.h"
-#include "tasks/separate_internal.h"
+#include "tasks/separate/prepared_channels.h"
+#include "tasks/separate/separate_internal.h"
 
 namespace gsc::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "checks.h"
-#include "option_values.h"
-#include "tasks/separate_internal.h"
+#include "options/option_values.h"
+#include "tasks/separate/separate_internal.h"
 
 namespace gsc::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "command_line.h"
+#include "options/command_line.h"
 
 namespace gsc::cli {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "channels.h"
-#include "options.h"
-#include "tasks/scores.h"
+#include "options/options.h"
+#include "tasks/compare/scores.h"
 
 namespace gsc::cli {
 

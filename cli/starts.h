@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "options.h"
+#include "options/options.h"
 #include "progress.h"
 
 namespace gsc::cli {

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "checks.h"
-#include "data/write_table.h"
+#include "io/write_table.h"
 
 namespace gsc::cli {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "command_line.h"
+#include "options/command_line.h"
 
 namespace gsc::cli {
 

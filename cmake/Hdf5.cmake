@@ -1,4 +1,4 @@
-# HDF5 is opened when the first file needs it and not linked (src/data/hdf5_library.h says why). GSC_HDF5_LIBRARY is what
+# HDF5 is opened when the first file needs it and not linked (src/io/hdf5_library.h says why). GSC_HDF5_LIBRARY is what
 # it is opened by: its name where the dynamic linker finds it by that, else its path.
 list(GET HDF5_C_LIBRARIES 0 hdf5_file)
 get_filename_component(hdf5_file ${hdf5_file} REALPATH)

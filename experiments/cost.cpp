@@ -10,7 +10,7 @@
 #include "denoising.h"
 #include "mixtures.h"
 #include "setting_words.h"
-#include "tasks/learning_curve.h"
+#include "tasks/compare/learning_curve.h"
 
 namespace gsc::experiments {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/atomic_file.h"
+#include "io/atomic_file.h"
 #include "json_lines.h"
 
 namespace gsc::embedded {

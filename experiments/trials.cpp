@@ -11,8 +11,8 @@
 #include <mutex>
 #include <sstream>
 
+#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
-#include "distributed/together.h"
 
 namespace gsc::experiments {
 namespace {

@@ -2,6 +2,7 @@
 // Denoising a picture by learning from its own patches; the noise level is measured. Target gsc::tasks.
 
 #include <gsc/fit.h>
+#include <gsc/noise.h>
 #include <gsc/picture.h>
 
 #include <functional>
@@ -28,8 +29,8 @@ struct DenoiseOptions {
   /// remove: each patch's mean is taken out before learning and put back after. keep: the paper's way.
   std::optional<PatchMean> patch_mean;
   std::optional<int> models;  ///< so many models, of different patches, are learned and their pictures averaged
-  std::optional<PatchWeights>
-      weights;  ///< of overlapping patches; left out: certainty where the mean is removed, else equal
+  /// Of overlapping patches; left out: certainty where the mean is removed, else equal.
+  std::optional<PatchWeights> weights;
   /// The noise's standard deviation in the units of the pixels, if it is known; left out: measured. Methods that must
   /// be told it (ksvd) take it, or else what is measured.
   std::optional<double> sigma;
@@ -63,15 +64,6 @@ struct DenoiseOptions {
   void validate() const;  ///< throws UsageError
 };
 
-/// How strong the noise of a picture is, if it is white and Gaussian and alike everywhere.
-struct NoiseLevel {
-  double std = 0;    ///< in the units of the pixels; of all channels together
-  double error = 0;  ///< its relative standard error: a guess, from the pixels measured and the texture among them
-  bool uncertain = false;  ///< texture everywhere, too few pixels, or most of them clipped
-  std::string why = {};    ///< is it uncertain
-  bool told = false;       ///< by DenoiseOptions::sigma, not measured
-};
-
 struct DenoiseProgress {
   double fraction = 0;              ///< of the whole work, 0..1
   int model = 0, models = 1;        ///< which model is in work
@@ -103,16 +95,8 @@ struct Denoised {
 /// Throws Error for a picture that is too small or flat.
 Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer = {});
 
-/// Adds N(0, sigma^2); `clip` also rounds and clips to the range of the depth.
-Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
-
-/// From the smooth parts of the picture and the spectra of all of it, no model needed; what grain the picture has of
-/// its own counts as noise. The result does not depend on threads.
-NoiseLevel measure_noise(const Picture& picture, int threads = 0);
 /// As the options tell it, else measured.
 NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);
-/// measure_noise().std
-double estimate_noise(const Picture& picture);
 
 std::string_view to_string(Quality quality);
 std::string_view to_string(PatchMean mean);

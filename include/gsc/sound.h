@@ -15,8 +15,8 @@ struct Sound {
 
 bool is_sound_file(const std::filesystem::path& path);  ///< by extension
 Sound read_sound(const std::filesystem::path& path);    ///< throws Error
-void write_sound(const std::filesystem::path& path,
-                 const Sound& sound);  ///< by extension, 16 bit; atomically; throws Error
+/// By extension, 16 bit; atomically; throws Error.
+void write_sound(const std::filesystem::path& path, const Sound& sound);
 
 #pragma GCC visibility pop
 }  // namespace gsc

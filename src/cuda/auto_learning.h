@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "cuda/device_error.h"
 #include "cuda/host_learning.h"
+#include "cuda/queue/device_error.h"
 
 namespace gsc::cuda {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "cuda/device_error.h"
+#include "cuda/queue/device_error.h"
 #include "inference/patch_device.h"
 
 namespace gsc::cuda {

@@ -2,7 +2,7 @@
 
 #include "cuda/cholesky.h"
 
-#include "cuda/cholesky_kernels.h"
+#include "cuda/kernels/cholesky_kernels.h"
 
 namespace gsc::cuda {
 

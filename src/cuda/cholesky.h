@@ -1,7 +1,7 @@
 #pragma once
 // Solving with a positive definite matrix on the device, in double.
 
-#include "cuda/queue.h"
+#include "cuda/queue/queue.h"
 
 namespace gsc::cuda {
 

@@ -4,13 +4,13 @@
 #include <chrono>
 #include <cmath>
 
-#include "cuda/device_error.h"
 #include "cuda/host_model.h"
-#include "cuda/tree_kernel.h"
-#include "inference/block_inference.h"
-#include "inference/neighbour_sums.h"
+#include "cuda/kernels/tree_kernel.h"
+#include "cuda/queue/device_error.h"
+#include "inference/checks.h"
 #include "inference/parallel_blocks.h"
 #include "math/numeric_scope.h"
+#include "truncated/own_priors/neighbour_sums.h"
 
 namespace gsc::cuda {
 

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "cuda/device_learning.h"
-#include "inference/cpu_engine.h"
 #include "inference/kept.h"
 #include "inference/patch_mosaic.h"
+#include "truncated/cpu_engine.h"
 
 namespace gsc::cuda {
 

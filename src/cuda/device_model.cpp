@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "cuda/model_kernels.h"
+#include "cuda/kernels/model_kernels.h"
 
 namespace gsc::cuda {
 namespace {

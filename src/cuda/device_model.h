@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cuda/queue.h"
+#include "cuda/queue/queue.h"
 
 namespace gsc::cuda {
 

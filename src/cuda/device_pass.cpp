@@ -5,7 +5,7 @@
 #include <atomic>
 #include <limits>
 
-#include "cuda/device_error.h"
+#include "cuda/queue/device_error.h"
 #include "data/finite.h"
 #include "data/row_list.h"
 #include "inference/parallel_blocks.h"

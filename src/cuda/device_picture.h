@@ -1,8 +1,8 @@
 #pragma once
 // A picture on the device, and its patches as rows of data, cut out where they are needed.
 
-#include "cuda/patch_kernels.h"
-#include "cuda/queue.h"
+#include "cuda/kernels/patch_kernels.h"
+#include "cuda/queue/queue.h"
 #include "inference/patch_layout.h"
 
 namespace gsc::cuda {

@@ -2,7 +2,7 @@
 
 #include "cuda/device_sums.h"
 
-#include "cuda/device_sum_kernels.h"
+#include "cuda/kernels/device_sum_kernels.h"
 
 namespace gsc::cuda {
 

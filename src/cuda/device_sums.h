@@ -8,20 +8,9 @@
 #include <vector>
 
 #include "cuda/device_model.h"
+#include "cuda/kernels/totals.h"
 
 namespace gsc::cuda {
-
-/// Where a pass left its sums: of Y, in scaled units, `stride` from row to row of what has a column a latent.
-struct Totals {
-  int stride;
-  const double* scalars;     ///< sum of log sums, data points left undone, data points with a lost pivot
-  const double* singletons;  ///< 3 x stride: s, m, second moments of the latents outside the candidates
-  const double* candidates;  ///< 2 x stride: s, m
-  const double* columns;     ///< 2 x D: sum Y, sum Y.Y
-  const double *ZZ, *YZ;
-  const double* YY;  ///< D x D, or null
-  const double* MM;  ///< or null
-};
 
 /// What comes to the host after each E-step; the sums themselves stay.
 struct RowNumbers {
@@ -30,9 +19,6 @@ struct RowNumbers {
   double unused_latents = 0, floored_pi = 0, floored_slab = 0, floored_noise = 0;  ///< of the M-steps before
   std::vector<double> s;
 };
-/// Where the M-step counts what it had to do, on the device: in the order of the last line above.
-inline constexpr int kRescueCounts = 4;
-
 class DeviceSums {
  public:
   explicit DeviceSums(Queue& queue) : queue_(queue) {}

@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "cuda/device_sum_kernels.h"
-#include "cuda/select_kernel.h"
-#include "cuda/sum_kernels.h"
-#include "cuda/tree_kernel.h"
+#include "cuda/kernels/device_sum_kernels.h"
+#include "cuda/kernels/select_kernel.h"
+#include "cuda/kernels/sum_kernels.h"
+#include "cuda/kernels/tree_kernel.h"
 
 namespace gsc::cuda {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "cuda/expectation.h"
-#include "cuda/model_kernels.h"
-#include "cuda/own_prior_kernel.h"
-#include "cuda/sum_kernels.h"
+#include "cuda/kernels/model_kernels.h"
+#include "cuda/kernels/own_prior_kernel.h"
+#include "cuda/kernels/sum_kernels.h"
 
 namespace gsc::cuda {
 

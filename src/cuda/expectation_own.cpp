@@ -1,8 +1,8 @@
 // Priors of their own. Compiled as expectation.cpp is.
 
 #include "cuda/expectation.h"
-#include "cuda/own_prior_kernel.h"
-#include "cuda/tree_kernel.h"
+#include "cuda/kernels/own_prior_kernel.h"
+#include "cuda/kernels/tree_kernel.h"
 
 namespace gsc::cuda {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "cuda/average_kernel.h"
-#include "cuda/group_kernel.h"
-#include "cuda/queue.h"
+#include "cuda/kernels/average_kernel.h"
+#include "cuda/kernels/group_kernel.h"
+#include "cuda/queue/queue.h"
 
 namespace gsc::cuda {
 
@@ -62,7 +62,7 @@ class GroupPass {
   Array<std::int32_t> places_, counts_;
 };
 
-/// The neighbours of patches at every position of a picture (tasks/patch_neighbours.h).
+/// The neighbours of patches at every position of a picture (tasks/groups/patch_neighbours.h).
 class MatchPass {
  public:
   MatchPass(Queue& queue, const HostPlanes& pilot, int patch, int reach, int most, long most_references);

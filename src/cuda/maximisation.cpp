@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cuda/m_step_kernels.h"
+#include "cuda/kernels/m_step_kernels.h"
 
 namespace gsc::cuda {
 

@@ -1,5 +1,5 @@
 #pragma once
-// The M-step on the device, in double: the parameters of learning/m_step.cpp, for diagonal slabs. Nothing comes to the
+// The M-step on the device, in double: the parameters of truncated/m_step.cpp, for diagonal slabs. Nothing comes to the
 // host but whether the Cholesky factorisation was possible; of full noise also the D x D matrix from which the host
 // makes the noise, as eigenvalues are seldom needed and small.
 

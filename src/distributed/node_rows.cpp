@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
-#include "distributed/together.h"
 
 namespace gsc {
 namespace {

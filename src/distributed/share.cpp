@@ -4,11 +4,11 @@
 #include <chrono>
 
 #include "data/sums.h"
+#include "distributed/all_or_none.h"
 #include "distributed/clustering.h"
 #include "distributed/packing.h"
-#include "distributed/together.h"
-#include "inference/missing_sums.h"
 #include "inference/statistics_fields.h"
+#include "inference/statistics_shapes.h"
 
 namespace gsc {
 namespace {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <new>
 
+#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
-#include "distributed/together.h"
 
 namespace gsc {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "inference/prepared_model.h"
+#include "inference/limits.h"
 #include "math/number_text.h"
 
 namespace gsc {

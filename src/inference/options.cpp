@@ -3,9 +3,18 @@
 #include <algorithm>
 
 #include "inference/inference_option_list.h"
-#include "inference/prepared_model.h"
+#include "inference/limits.h"
 
 namespace gsc {
+
+double state_count(Index candidates, Index max_active) {
+  double states = 1, layer = 1;
+  for (Index k = 1; k <= max_active; ++k) {
+    layer *= static_cast<double>(candidates - k + 1) / static_cast<double>(k);
+    states += layer;
+  }
+  return states;
+}
 
 InferenceOptions InferenceOptions::resolved(Index latents) const {
   InferenceOptions all = *this;

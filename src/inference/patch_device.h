@@ -1,6 +1,6 @@
 #pragma once
 // Where work on the patches of a picture may be done other than on the processor: looking for patches that are alike,
-// and groups of them (tasks/patch_groups.h). Engines on such devices come with one of these under the same name.
+// and groups of them (tasks/groups/patch_groups.h). Engines on such devices come with one of these under the same name.
 
 #include <gsc/types.h>
 
@@ -42,7 +42,7 @@ class PatchDevice {
   /// Whether it can do groups like these.
   virtual bool has(std::span<const GroupShape> sizes) const = 0;
   /// One round of groups: channel by channel, height x width, the mean of the results of the sizes and, unless null,
-  /// their variance. Three planes are Y, U and V (tasks/planes.h) and become red, green and blue. Calls go_on(share
+  /// their variance. Three planes are Y, U and V (tasks/picture/planes.h) and become red, green and blue. Calls go_on(share
   /// done) now and then; throws Interrupted if that returns false. `largest`: of the absolute values of both.
   /// False: it cannot after all, and the processor is to do it.
   virtual bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,

@@ -27,7 +27,7 @@ struct PatchWeighting {
   double mean_variance = 0;  ///< of a patch's mean, where that was taken out
 };
 
-/// Sums over the patches that a pixel is in (tasks/patches.h): a channel's planes of height x width, row by row.
+/// Sums over the patches that a pixel is in (tasks/picture/patches.h): a channel's planes of height x width, row by row.
 struct PatchSums {
   std::vector<double*> values, variances;  ///< weight times value, weight times variance
   double* weights = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 // Patches that stay where posteriors are computed: a device that has the picture cuts them out there, reconstructs them
-// from their posteriors, and adds up what overlaps. What it does is what PatchData and PatchAverager (tasks/patches.h)
+// from their posteriors, and adds up what overlaps. What it does is what PatchData and PatchAverager (tasks/picture/patches.h)
 // do on the processor.
 
 #include <gsc/engine.h>

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "distributed/together.h"
+#include "distributed/all_or_none.h"
 #include "inference/objectives.h"
 #include "learning/fit_option_list.h"
 #include "learning/learner.h"

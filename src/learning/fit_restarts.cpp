@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "distributed/together.h"
+#include "distributed/all_or_none.h"
 #include "learning/pack_fit.h"
 #include "math/numeric_scope.h"
 

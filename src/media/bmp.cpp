@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "data/file_error.h"
+#include "io/file_error.h"
 #include "media/codec.h"
 #include "media/metadata.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/file_error.h"
+#include "io/file_error.h"
 #include "media/codec.h"
 #include "media/jump.h"
 #include "media/metadata.h"

@@ -1,6 +1,6 @@
 #include "media/picture_bytes.h"
 
-#include "data/file_error.h"
+#include "io/file_error.h"
 
 namespace gsc::media {
 namespace {

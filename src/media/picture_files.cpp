@@ -5,11 +5,11 @@
 #include <functional>
 #include <new>
 
-#include "data/atomic_file.h"
-#include "data/extension.h"
-#include "data/file_error.h"
-#include "data/file_kind.h"
-#include "data/mapped_file.h"
+#include "io/atomic_file.h"
+#include "io/extension.h"
+#include "io/file_error.h"
+#include "io/file_kind.h"
+#include "io/mapped_file.h"
 #include "media/codec.h"
 #include "media/exif.h"
 #include "media/metadata.h"

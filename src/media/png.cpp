@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "data/file_error.h"
+#include "io/file_error.h"
 #include "media/codec.h"
 #include "media/jump.h"
 #include "media/metadata.h"

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "data/atomic_file.h"
-#include "data/extension.h"
-#include "data/file_error.h"
+#include "io/atomic_file.h"
+#include "io/extension.h"
+#include "io/file_error.h"
 
 namespace gsc {
 namespace {

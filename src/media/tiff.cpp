@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "data/file_error.h"
+#include "io/file_error.h"
 #include "media/codec.h"
 #include "media/metadata.h"
 #include "media/tiff_blocks.h"

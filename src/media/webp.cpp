@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-#include "data/file_error.h"
+#include "io/file_error.h"
 #include "media/codec.h"
 #include "media/metadata.h"
 

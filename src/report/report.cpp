@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "data/atomic_file.h"
+#include "io/atomic_file.h"
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/page.h"

@@ -1,0 +1,22 @@
+#pragma once
+// The options of gsc compare: those of fit for a table, those of denoise for a picture.
+
+#include <vector>
+
+#include "options/command_line.h"
+
+namespace gsc::cli {
+
+/// Iterations where the clock ends learning, and nobody has said how many there are.
+inline constexpr int kEndless = 1 << 24;
+
+/// The table with a row of compare's for every option that fit and denoise keep in fields of their own; it sets both.
+std::vector<Option> with_compare_rows(std::vector<Option> table);
+
+/// Throws UsageError if an option is given that only the other kind of input has.
+void check_kind(const CommandLine& line, bool picture);
+
+/// The options that count for this kind of input and one or another of the methods, as options_json().
+Json compare_options_json(Settings settings, const std::vector<Method>& methods, bool picture);
+
+}  // namespace gsc::cli

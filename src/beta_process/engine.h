@@ -1,0 +1,28 @@
+#pragma once
+// Posteriors by Gibbs sampling of the codes, with the parameters of a model (code_sampler.h). A chain of its own for
+// every data point, from all latents off; as many sweeps are thrown away as are averaged. What is averaged are means
+// given which latents are on. The random numbers follow from the row of the data point alone.
+
+#include <gsc/engine.h>
+
+#include "beta_process/code_sampler.h"
+#include "inference/kept.h"
+
+namespace gsc {
+
+class BetaProcessEngine final : public Engine {
+ public:
+  BetaProcessEngine(const Data& data, const InferenceOptions& options) : data_(data), options_(options) {}
+  /// There is none: throws UsageError.
+  Statistics e_step(const Model& model, const Pass& pass) override;
+  /// Without a likelihood, which draws do not give.
+  Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                  const StopRequest& stop) override;
+
+ private:
+  const Data& data_;
+  const InferenceOptions options_;
+  Kept<CodeModel> prepared_;
+};
+
+}  // namespace gsc

@@ -1,0 +1,45 @@
+#pragma once
+// The factored method on this machine's cores.
+
+#include <gsc/engine.h>
+#include <gsc/missing.h>
+
+#include "factored/block.h"
+#include "inference/kept.h"
+
+namespace gsc {
+
+class FactoredEngine final : public Engine {
+ public:
+  FactoredEngine(const Data& data, const InferenceOptions& options) : data_(data), options_(options) {}
+  /// Sweeps from all zero until nothing moves.
+  Statistics e_step(const Model& model, const Pass& pass) override;
+  Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                  const StopRequest& stop) override;
+
+  /// One sweep; see factored_step().
+  Statistics sweep(const Model& model, const std::vector<Index>& order, const Matrix& codes, Matrix& next);
+  /// The same with constants of one's own in place of those that follow from the model.
+  Statistics sweep(const Model& model, const FactoredModel& factored, const Matrix& codes, Matrix& next);
+
+ private:
+  bool with_gaps() const;
+  /// With the latents in the order of the model.
+  const FactoredModel& prepared(const Model& model);
+  Statistics gather(const Model& model, const FactoredModel& factored, const Data& data, const Matrix& codes,
+                    Matrix* next, const StopRequest& stop) const;
+
+  const Data& data_;
+  const InferenceOptions options_;
+  Kept<FactoredModel> prepared_;
+};
+
+/// impute() by the factored method. Latents and, where they have a posterior, entries of W are independent, so
+///
+///   mean_d = b_d + m_d' x       variance_d = sum_h ((m_dh^2 + V_dh) <(s_h z_h)^2> - m_dh^2 x_h^2) + sigma_d^2
+///
+/// the last where d is missing.
+Imputed impute_factored(const Model& model, const Data& data, const InferenceOptions& options,
+                        const ImputeOptions& what, Index first, Index count, const StopRequest& stop);
+
+}  // namespace gsc

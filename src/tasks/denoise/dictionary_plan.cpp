@@ -1,0 +1,76 @@
+#include "tasks/denoise/dictionary_plan.h"
+
+#include <algorithm>
+
+#include "inference/objectives.h"
+
+namespace gsc {
+namespace {
+
+constexpr Index kDictionaryAtoms = 256;
+/// Feature-sign search: of the noise, the best of 2, 2.5 and 3 on House at sigma 15, 25 and 50.
+constexpr double kLambdaPerNoise = 2.5;
+constexpr Index kOnlineBatch = 512;
+
+struct DictionaryProtocol {
+  Index train_patches;
+  int iterations;  ///< online: passes
+};
+
+DictionaryProtocol protocol(Method method) {
+  if (method == Method::online) return {.train_patches = 65000, .iterations = 2};
+  if (method == Method::feature_sign) return {.train_patches = 20000, .iterations = 20};
+  return {.train_patches = 65000, .iterations = 10};
+}
+
+/// The noisy picture weighs peak / (this noise) patches: their 30 / sigma for pixels of 0 to 255.
+constexpr double kPatchesPerNoise = 0.034 * 255;
+
+}  // namespace
+
+Index dictionary_train_patches(Method method) { return protocol(method).train_patches; }
+
+void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, double range,
+                     Index available, ModelPlan& plan) {
+  const auto channels = static_cast<Index>(noisy.channels.size());
+  plan.weights = PatchWeights::equal;
+  plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, kDictionaryAtoms));
+  plan.fit.iterations = options.iterations.value_or(protocol(options.method).iterations);
+  plan.fit.tolerance = 0;
+  plan.fit.inference.method = options.method;
+  plan.fit.inference.max_active = options.max_active.value_or(0);
+  plan.fit.inference.threads = options.threads;
+  plan.fit.inference.device = options.device;
+  plan.fit.inference.coding = options.coding;
+  plan.fit.dictionary = options.dictionary;
+  plan.fit.intercept = Intercept::none;
+  plan.fit.sharing = options.sharing;
+  plan.fit.factored.shape = {plan.patch, plan.patch, channels};
+  if (options.init) plan.fit.init = *options.init;
+  plan.cosines = !options.init && channels == 1;
+  plan.fit.known_noise = noise_held(noise, range);
+  plan.noisy_weight = range / (kPatchesPerNoise * plan.fit.known_noise);
+  CodingOptions& coding = plan.fit.inference.coding;
+  if (options.method == Method::online) {
+    plan.fit.batch = options.batch.value_or(0) > 0 ? *options.batch : kOnlineBatch;
+    if (coding.coding == Coding::lasso && coding.lambda == 0 && !options.coding_chosen) coding.coding = Coding::bounded;
+  }
+  plan.usual_lambda = codes_by_lambda(plan.fit.inference) && coding.lambda == 0;
+  if (plan.usual_lambda) coding.lambda = kLambdaPerNoise * plan.fit.known_noise;
+  plan.coding = coding;
+  if (options.method == Method::online) {  // in the end by orthogonal matching pursuit, and what that is told
+    plan.coding.coding = Coding::omp;
+    if (coding.coding == Coding::lasso) coding = {.coding = Coding::lasso, .lambda = coding.lambda};
+  }
+  if (options.nonlocal.value_or(0) > 0)
+    throw UsageError("nonlocal is " + std::to_string(*options.nonlocal) +
+                     ", but priors of their own for patches need the truncated method");
+  plan.fit.validate();
+  const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
+  const double patch = 3e-6 + 4e-10 * D * H, threads = thread_count(options.threads);
+  plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * patch / threads;
+  plan.inferring_seconds = static_cast<double>(noisy.height() * noisy.width()) /
+                           static_cast<double>(plan.stride * plan.stride) * patch / threads;
+}
+
+}  // namespace gsc

@@ -1,0 +1,19 @@
+#pragma once
+// How a picture is denoised by K-SVD, online dictionary learning or feature-sign search: as published (Elad and Aharon
+// 2006, which the others take over), where the options leave it open.
+
+#include "tasks/denoise/plan.h"
+
+namespace gsc {
+
+inline constexpr Index kDictionaryPatch = 8;
+
+/// How many patches a dictionary is learned from at most, unless somebody says so.
+Index dictionary_train_patches(Method method);
+
+/// The rest of a plan whose patches are chosen; learning will see `available` of them. `range`: DenoisePlan::range.
+/// Throws UsageError for options that dictionaries do not have.
+void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, double range,
+                     Index available, ModelPlan& plan);
+
+}  // namespace gsc

@@ -1,0 +1,196 @@
+// The M-step: parameters from Statistics. Symbols as in <gsc/model.h> and <gsc/inference.h>.
+//
+//   W     = YZ ZZ^-1                      with an intercept b all sums about their means, and b += (y - W m) / N
+//   pi    = s / N
+//   mu    = m / s,  psi = ZZ_hh / s - mu^2                                diagonal slab; full slab: full_slab_update.h
+//   Sigma = (YY - W YZ' - YZ W' + W ZZ W') / N                            exact for any W; then its diagonal or trace/D
+//
+// The paper prints Sigma with W (sum <s.z><s.z>') W', which over-estimates the noise; Update::paper gives that.
+
+#include <gsc/fit.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "learning/m_step_parts.h"
+#include "learning/positive_definite.h"
+#include "learning/rescues_fields.h"
+#include "math/blas.h"
+#include "math/numeric_scope.h"
+#include "truncated/full_slab_update.h"
+#include "truncated/gap_m_step.h"
+
+namespace gsc {
+
+std::vector<Index> used_latents(const Statistics& statistics, Rescues& rescues) {
+  std::vector<Index> used;
+  for (Index h = 0; h < statistics.s.size(); ++h)
+    if (statistics.s[h] > kSmallestPi * statistics.count && statistics.ZZ(h, h) > 0) used.push_back(h);
+  rescues.unused_latents += statistics.s.size() - static_cast<Index>(used.size());
+  return used;
+}
+
+Matrix updated_basis(const Matrix& W, const Statistics& statistics, const std::vector<Index>& used) {
+  constexpr double kRidge = 1e-9;
+  if (used.empty()) return W;
+  std::vector<Index> kept;
+  for (Index h = 0; h < W.cols(); ++h)
+    if (!std::binary_search(used.begin(), used.end(), h)) kept.push_back(h);
+
+  const Matrix ZZ = statistics.ZZ(used, used), old = W(Eigen::all, used);
+  Matrix YZ = statistics.YZ(Eigen::all, used);
+  if (!kept.empty()) YZ -= W(Eigen::all, kept) * statistics.ZZ(kept, used);
+  for (double ridge = kRidge;; ridge *= 100) {
+    Matrix damped = ZZ, solution = YZ + ridge * old * ZZ.diagonal().asDiagonal();
+    damped.diagonal() += ridge * ZZ.diagonal();
+    if (!solve_positive_definite(damped, solution) && ridge < 1) continue;
+    Matrix result = W;
+    result(Eigen::all, used) = solution;
+    return result;
+  }
+}
+
+Statistics centred(const Statistics& statistics) {
+  Statistics result = statistics;
+  const Vector mean_m = statistics.m / statistics.count, mean_y = statistics.y / statistics.count;
+  result.ZZ.noalias() -= statistics.m * mean_m.transpose();
+  result.YZ.noalias() -= statistics.y * mean_m.transpose();
+  if (result.YY.cols() == result.YY.rows())
+    result.YY.noalias() -= statistics.y * mean_y.transpose();
+  else
+    result.YY -= statistics.y.cwiseProduct(mean_y);
+  return result;
+}
+
+void move_intercept(Statistics& statistics, const Vector& step) {
+  if (has_gaps(statistics)) {  // only observed entries have moved
+    const Vector counts = observed_counts(statistics);
+    statistics.YZ -= step * statistics.m.transpose() - step.asDiagonal() * statistics.missing_m;
+    statistics.YY += counts.cwiseProduct(step.cwiseAbs2()) - 2 * step.cwiseProduct(statistics.y);
+    statistics.y -= counts.cwiseProduct(step);
+    return;
+  }
+  statistics.YZ.noalias() -= step * statistics.m.transpose();
+  if (statistics.YY.cols() == statistics.YY.rows())
+    statistics.YY +=
+        statistics.count * step * step.transpose() - step * statistics.y.transpose() - statistics.y * step.transpose();
+  else
+    statistics.YY += statistics.count * step.cwiseAbs2() - 2 * step.cwiseProduct(statistics.y);
+  statistics.y -= statistics.count * step;
+}
+
+Vector updated_pi(const Statistics& statistics, Rescues& rescues) {
+  Vector pi = statistics.s / statistics.count;
+  for (double& p : pi) {
+    const double kept = std::clamp(p, kSmallestPi, 1 - kSmallestPi);
+    if (kept != p) ++rescues.floored_pi;
+    p = kept;
+  }
+  return pi;
+}
+
+void update_diagonal_slab(const Statistics& statistics, const std::vector<Index>& used, Model& model,
+                          Rescues& rescues) {
+  Vector psi = model.slab.variances();
+  for (const Index h : used) {
+    const double second = statistics.ZZ(h, h) / statistics.s[h];
+    model.mu[h] = statistics.m[h] / statistics.s[h];
+    psi[h] = second - model.mu[h] * model.mu[h];
+    // Below this share of the second moment the difference is rounding.
+    const double floor = std::max(1e-12 * second, 1e-300);
+    if (!(psi[h] >= floor)) {
+      psi[h] = floor;
+      ++rescues.floored_slab;
+    }
+  }
+  model.slab = Slab::diagonal(psi);
+}
+
+Matrix residual_products(const Matrix& W, const Statistics& statistics, Update update) {
+  const bool full = statistics.YY.cols() > 1 || statistics.YY.rows() == 1;
+  if (update == Update::paper) {
+    const Matrix WM = product(W, statistics.MM);
+    if (full) return statistics.YY - WM * W.transpose();
+    return statistics.YY - WM.cwiseProduct(W).rowwise().sum();
+  }
+  const Matrix difference = product(W, statistics.ZZ) - 2 * statistics.YZ;
+  if (full) {
+    const Matrix product = difference * W.transpose();
+    return statistics.YY + 0.5 * (product + product.transpose());
+  }
+  return statistics.YY + difference.cwiseProduct(W).rowwise().sum();
+}
+
+Noise updated_noise(const Noise& old, const Matrix& products, const Statistics& statistics, Rescues& rescues) {
+  Matrix covariance = products / statistics.count;
+  const double power = (statistics.YY.cols() > 1 ? statistics.YY.trace() : statistics.YY.sum()) /
+                       (statistics.count * static_cast<double>(old.dimensions()));
+  const double floor = std::max(1e-12 * power, 1e-300);
+  if (old.type() == NoiseType::full) return Noise::full(hold_above(covariance, floor, rescues.floored_noise));
+  Vector variances = covariance.col(0);
+  if (old.type() == NoiseType::scalar) variances = Vector::Constant(1, variances.mean());
+  for (double& variance : variances)
+    if (!(variance >= floor)) {
+      variance = floor;
+      ++rescues.floored_noise;
+    }
+  return old.type() == NoiseType::scalar ? Noise::scalar(variances[0], old.dimensions()) : Noise::diagonal(variances);
+}
+
+Rescues& Rescues::operator+=(const Rescues& other) {
+  for_each_rescue([&](auto member, auto...) { this->*member += other.*member; });
+  return *this;
+}
+
+std::int64_t Rescues::total() const {
+  std::int64_t sum = 0;
+  for_each_rescue([&](auto member, auto...) { sum += this->*member; });
+  return sum;
+}
+
+namespace {
+
+/// pi, mu and slab.
+void update_prior(const Statistics& statistics, const std::vector<Index>& used, const MStepOptions& options,
+                  Model& next, Rescues& rescues) {
+  next.pi = updated_pi(statistics, rescues);
+  if (next.slab.type() == SlabType::diagonal)
+    update_diagonal_slab(statistics, used, next, rescues);
+  else
+    update_full_slab(statistics, used, options, next, rescues);
+}
+
+}  // namespace
+
+Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues) {
+  const NumericScope scope;
+  if (options.noise_update == Update::paper && options.learn_intercept && model.intercept.size() > 0)
+    throw UsageError("noise_update is paper, whose formula has no intercept; let the intercept be the mean, or none");
+  if (options.noise_update == Update::paper && statistics.MM.size() == 0)
+    throw UsageError(
+        "noise_update is paper, but the statistics were gathered without mean_products; set it for the E-step");
+  const std::vector<Index> used = used_latents(statistics, rescues);
+  Model next = model;
+  if (has_gaps(statistics)) {
+    if (options.noise_update == Update::paper)
+      throw UsageError("noise_update is paper, whose formula has no missing values; set it to exact");
+    update_with_gaps(model, statistics, used, options, next, rescues);
+    update_prior(statistics, used, options, next, rescues);
+    return next;
+  }
+  const bool with_intercept = model.intercept.size() > 0 && options.learn_intercept;
+  const Statistics about_means = with_intercept ? centred(statistics) : Statistics();
+  const Statistics& sums = with_intercept ? about_means : statistics;
+  // A latent that is always on, always alike, is what the intercept is, too.
+  std::vector<Index> varying;
+  std::copy_if(used.begin(), used.end(), std::back_inserter(varying),
+               [&](Index h) { return sums.ZZ(h, h) > 1e-12 * statistics.ZZ(h, h); });
+  next.W = updated_basis(model.W, sums, varying);
+  if (with_intercept) next.intercept += (statistics.y - next.W * statistics.m) / statistics.count;
+  update_prior(statistics, used, options, next, rescues);
+  next.noise = updated_noise(model.noise, residual_products(next.W, sums, options.noise_update), statistics, rescues);
+  return next;
+}
+
+}  // namespace gsc

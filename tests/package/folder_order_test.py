@@ -1,0 +1,86 @@
+"""Folders of src/ stand in an order (docs/HACKING.md), and each uses only those before it: reads every #include."""
+
+import pathlib
+import re
+import sys
+
+ORDER = ["math", "data", "model", "inference", "distributed", "learning",
+         "truncated/tree", "truncated/gaps", "truncated", "truncated/own_priors",
+         "factored", "dictionary", "beta_process", "methods", "io", "mpi",
+         "cuda/queue", "cuda/kernels", "cuda",
+         "tasks/picture", "tasks/noise", "tasks/groups", "tasks/denoise", "tasks/inpaint", "tasks/separate",
+         "tasks/compare", "tasks", "media", "report"]
+
+# The room that a public header belongs to: whoever includes it must stand in this one or after it.
+HEADERS = {
+    "math": ["types.h"],
+    "data": ["data.h", "arrays.h", "recording.h"],
+    "model": ["model.h", "generate.h"],
+    "inference": ["dictionary.h", "inference.h", "nonlocal.h", "missing.h", "engine.h"],
+    "distributed": ["team.h", "mpi.h"],
+    "learning": ["fit.h", "resident_em.h", "fit_piece.h", "restarts.h", "option_list.h"],
+    "io": ["model_file.h"],
+    "cuda": ["cuda.h"],
+    "tasks/picture": ["picture.h", "metrics.h"],
+    "tasks/noise": ["noise.h"],
+    "tasks/denoise": ["denoise.h"],
+    "tasks/inpaint": ["inpaint.h"],
+    "tasks/separate": ["separate.h"],
+    "media": ["picture_files.h", "sound.h"],
+    "report": ["report.h"],
+}
+FOR_OTHERS = ["gsc.h", "files.h"]  # several headers in one, for users; our own files name what they need
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+
+
+def violations(root):
+    folder_of = {name: folder for folder, names in HEADERS.items() for name in names}
+    public = {path.name: path for path in (root / "include/gsc").glob("*.h")}
+    found = [f"include/gsc/{name} is in no folder of {pathlib.Path(__file__).name}"
+             for name in public if name not in folder_of and name not in FOR_OTHERS]
+    files = [(path, folder_of[name]) for name, path in public.items() if name in folder_of]
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix not in (".h", ".cpp"):
+            continue
+        folder = path.parent.relative_to(root / "src").as_posix()
+        if folder in ORDER:
+            files.append((path, folder))
+        else:
+            found.append(f"src/{folder} is not in the order of folders")
+    for path, folder in files:
+        for name in INCLUDE.findall(path.read_text()):
+            first, _, rest = name.rpartition("/")
+            used = folder_of.get(rest) if first == "gsc" else first
+            if rest in FOR_OTHERS and first == "gsc":
+                found.append(f"{path.relative_to(root)} includes {name}; it should say which part of it")
+            if used not in ORDER:  # the standard library, packages, <gsc/version.h>
+                continue
+            if ORDER.index(used) > ORDER.index(folder):
+                found.append(f"{path.relative_to(root)} ({folder}) includes {name} ({used}), which comes later")
+    return found, len(files)
+
+
+def check_the_check(root):
+    """Orders turned round must be noticed."""
+    global ORDER
+    right, ORDER = ORDER, ORDER[::-1]
+    found, _ = violations(root)
+    ORDER = right
+    return len(found) > 100
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    documented = re.findall(r"^    src/([\w/]+)/ ", (root / "docs/HACKING.md").read_text(), re.MULTILINE)
+    found, files = violations(root)
+    if documented != ORDER:
+        found.append(f"docs/HACKING.md has the order {documented}")
+    if files < 150 or not check_the_check(root):
+        found.append(f"only {files} files were looked at; did they move?")
+    print("\n".join(found) or f"{files} files use only folders before their own")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

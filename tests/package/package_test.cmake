@@ -1,0 +1,92 @@
+# Installs the build into an empty prefix, moves that somewhere else, and builds strangers' projects against it: with the
+# vector flags and sanitizers of their own, shared and static, by CMake and by pkg-config.
+foreach(variable BUILD_DIR SOURCE_DIR WORK_DIR)
+  if(NOT DEFINED ${variable})
+    message(FATAL_ERROR "${variable} is not set")
+  endif()
+endforeach()
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN} gave ${code}:\n${output}")
+  endif()
+  message("${output}")
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/first)
+file(RENAME ${WORK_DIR}/first ${WORK_DIR}/moved)
+set(prefix ${WORK_DIR}/moved)
+
+# What is installed: no private header, and nothing that names a place on this machine.
+file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
+foreach(header ${headers})
+  if(NOT header MATCHES "^gsc/")
+    message(FATAL_ERROR "a private header was installed: ${header}")
+  endif()
+endforeach()
+file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.pc)
+foreach(text ${texts})
+  file(STRINGS ${text} lines REGEX "${WORK_DIR}|${BUILD_DIR}|${SOURCE_DIR}|[\"; ]/(usr|opt|home)/")
+  if(lines)
+    message(FATAL_ERROR "${text} has absolute paths:\n${lines}")
+  endif()
+endforeach()
+
+# Strangers. Each: name, components, targets, flags.
+function(consumer name components targets flags)
+  string(REPLACE ";" "\\;" components "${components}")  # else a list makes two arguments of it
+  run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/consumer -B ${WORK_DIR}/${name} -G Ninja -DCMAKE_BUILD_TYPE=None
+      -DCMAKE_PREFIX_PATH=${prefix} "-DCOMPONENTS=${components}" "-DTARGETS=${targets}" "-DCMAKE_CXX_FLAGS=${flags}" ${ARGN})
+  run(${CMAKE_COMMAND} --build ${WORK_DIR}/${name})
+  run(${WORK_DIR}/${name}/consumer)
+endfunction()
+consumer(native core gsc::core "-O3 -march=native")
+consumer(sanitized core gsc::core "-O1 -g -march=native -fsanitize=address")
+consumer(static "core;static" gsc::core_static "-O3 -march=native")
+file(STRINGS /proc/cpuinfo flags REGEX "^flags.* avx2 .*" LIMIT_COUNT 1)
+if(flags MATCHES " fma ")
+  consumer(avx2 core gsc::core "-O3 -mavx2 -mfma")
+endif()
+
+# The core asks for Eigen and nothing else: with everything else hidden it is still found.
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/consumer -B ${WORK_DIR}/bare -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
+    -DCOMPONENTS=core -DTARGETS=gsc::core -DCMAKE_DISABLE_FIND_PACKAGE_HDF5=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON
+    -DCMAKE_DISABLE_FIND_PACKAGE_TIFF=ON -DCMAKE_DISABLE_FIND_PACKAGE_JPEG=ON -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON
+    -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON)
+# Asking for what is not there says what is.
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/consumer -B ${WORK_DIR}/wrong -G Ninja
+    -DCMAKE_PREFIX_PATH=${prefix} -DCOMPONENTS=cora RESULT_VARIABLE code ERROR_VARIABLE said OUTPUT_QUIET)
+if(code EQUAL 0 OR NOT said MATCHES "no component cora")
+  message(FATAL_ERROR "an unknown component: exit code ${code}, said:\n${said}")
+endif()
+
+# The example, against everything there is.
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/examples/learn -B ${WORK_DIR}/learn -G Ninja -DCMAKE_BUILD_TYPE=Release
+    -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/learn)
+run(${WORK_DIR}/learn/learn)
+
+# pkg-config, which finds the prefix from where its file lies.
+file(GLOB_RECURSE pc ${prefix}/gsc_core.pc)
+get_filename_component(pc_dir ${pc} DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${pc_dir})
+run(pkg-config --cflags --libs gsc_core)
+separate_arguments(flags UNIX_COMMAND "${output}")
+get_filename_component(libraries ${pc_dir} DIRECTORY)
+run(c++ -std=c++20 -O1 ${SOURCE_DIR}/tests/package/consumer/consumer.cpp ${flags} -Wl,-rpath,${libraries} -o ${WORK_DIR}/by-pkg-config)
+run(${WORK_DIR}/by-pkg-config)
+run(pkg-config --print-errors --exists gsc_report)
+
+# The shared libraries show the API and no more: nothing of Eigen or Highway, nothing of src/.
+file(GLOB core ${libraries}/libgsc_core.so)
+run(nm -DC --defined-only ${core})
+foreach(hidden "Eigen::internal" "hwy::" "gsc::process_block" "gsc::PreparedModel")
+  if(output MATCHES " [TW] [^\n]*${hidden}")
+    message(FATAL_ERROR "libgsc_core.so shows ${hidden}: ${CMAKE_MATCH_0}")
+  endif()
+endforeach()
+
+run(${prefix}/bin/gsc --version)
+run(${prefix}/bin/gsc reproduce list)
