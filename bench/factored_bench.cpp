@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "factored/engine.h"
 #include "factored/m_step.h"
 #include "math/blas.h"
 #include "math/numeric_scope.h"

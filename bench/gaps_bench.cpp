@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "factored/engine.h"
 #include "patch_like_model.h"
 #include "timing.h"
 

@@ -4,9 +4,9 @@
 // devices, noise drawn from the seed (1).
 
 #include <fmt/format.h>
+#include <gsc/backend/resident_em.h>
 #include <gsc/cuda.h>
 #include <gsc/fit.h>
-#include <gsc/resident_em.h>
 
 #include <cmath>
 #include <cstring>

@@ -2,7 +2,7 @@
 // grows with H, and what batches lose to having many threads. `gsc_bench_iteration quick` uses smaller data.
 
 #include <fmt/format.h>
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/fit.h>
 #include <gsc/generate.h>
 #include <malloc.h>

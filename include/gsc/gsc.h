@@ -1,16 +1,11 @@
 #pragma once
-// Everything that needs no file formats; add <gsc/files.h> (target gsc::io) to read and write files.
+// Everything that needs no files, which is gsc::core and gsc::tasks; add <gsc/files.h> (target gsc::io) to read and
+// write tables and models. Who adds a device, or another way to compute, includes <gsc/backend/engine.h>, too.
 
-#include <gsc/data.h>
-#include <gsc/fit.h>
-#include <gsc/fit_piece.h>
-#include <gsc/generate.h>
-#include <gsc/inference.h>
-#include <gsc/missing.h>
-#include <gsc/model.h>
-#include <gsc/nonlocal.h>
-#include <gsc/option_list.h>
-#include <gsc/recording.h>
-#include <gsc/restarts.h>
-#include <gsc/team.h>
-#include <gsc/types.h>
+#include <gsc/core.h>
+#include <gsc/denoise.h>
+#include <gsc/inpaint.h>
+#include <gsc/metrics.h>
+#include <gsc/noise.h>
+#include <gsc/picture.h>
+#include <gsc/separate.h>

@@ -51,7 +51,7 @@ struct InferenceOptions {
   /// Also sum <s.z><s.z>', which only the paper's own noise update reads.
   bool mean_products = false;
   int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
-  std::string device = "cpu";  ///< what computes (gsc/engine.h)
+  std::string device = "cpu";  ///< what computes: one of devices()
   CodingOptions coding;        ///< read by methods that learn a dictionary
   /// beta_process: draws of the code of a data point that are averaged, after as many that are thrown away.
   Index draws = 20;
@@ -96,6 +96,9 @@ struct Statistics {
   Statistics& operator+=(const Statistics& other);
 };
 
+/// What InferenceOptions::device may be in this program: "cpu", and what was added (gsc/cuda.h, gsc/backend/engine.h).
+std::vector<std::string> devices();
+
 /// Called between blocks of data; returning true abandons the pass (which then throws Interrupted).
 using StopRequest = std::function<bool()>;
 class Interrupted : public Error {
@@ -105,13 +108,6 @@ class Interrupted : public Error {
 
 /// Factored: sweeps from all zero until nothing moves.
 Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop = {});
-
-/// The factored method's step in learning: one sweep over the latents of every data point, in this order (a permutation
-/// of 0..H-1; every latent is updated once, given the others). Starts from the posterior means <s.z> in `codes` (H x N;
-/// empty: all zero) and leaves the new ones in `next`. Given the model the free energy, here the bound of the factored
-/// posterior without the divergence of W, never falls from sweep to sweep.
-Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,
-                         const std::vector<Index>& order, const Matrix& codes, Matrix& next);
 
 struct PosteriorRequest {
   bool variance = false;    ///< posterior variances of s.z

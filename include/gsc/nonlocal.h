@@ -78,12 +78,5 @@ SparsePosterior infer_nonlocal(const Model& model, const Data& data, const Infer
                                const NonLocalOptions& nonlocal = {}, Index first = 0, Index count = -1,
                                const StopRequest& stop = {});
 
-/// What Engine::infer_sparse needs for priors of their own.
-struct OwnPriors {
-  const SparsePosterior& before;
-  const Neighbours& neighbours;
-  NonLocalOptions options = {};
-};
-
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -3,7 +3,7 @@
 // every data point, from all latents off; as many sweeps are thrown away as are averaged. What is averaged are means
 // given which latents are on. The random numbers follow from the row of the data point alone.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 
 #include "beta_process/code_sampler.h"
 #include "inference/kept.h"

@@ -5,7 +5,7 @@
 // What it does not have is refused by name; most probable states are computed by the
 // CpuEngine that it holds.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 
 #include <optional>
 #include <string>

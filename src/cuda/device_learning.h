@@ -1,7 +1,7 @@
 #pragma once
 // Learning on the device: data, parameters and sums lie there, and after each E-step the numbers of a row come back.
 
-#include <gsc/resident_em.h>
+#include <gsc/backend/resident_em.h>
 
 #include "cuda/device_pass.h"
 #include "cuda/maximisation.h"

@@ -3,7 +3,7 @@
 // blocks if it is larger than the device's memory. Where single precision cannot tell the states of a data point apart,
 // that data point is done in double.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 
 #include <optional>
 #include <vector>

@@ -1,8 +1,8 @@
 // Which GPUs there are, and the engines' names.
 
 #include <cuda_runtime_api.h>
+#include <gsc/backend/engine.h>
 #include <gsc/cuda.h>
-#include <gsc/engine.h>
 
 #include <cstdlib>
 #include <utility>

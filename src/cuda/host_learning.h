@@ -1,8 +1,8 @@
 #pragma once
-// What learning on a device is (gsc/resident_em.h), by an engine that has no such thing: where a GPU fails, `auto` goes
+// What learning on a device is (gsc/backend/resident_em.h), by an engine that has no such thing: where a GPU fails, `auto` goes
 // on with the processor.
 
-#include <gsc/resident_em.h>
+#include <gsc/backend/resident_em.h>
 
 namespace gsc::cuda {
 

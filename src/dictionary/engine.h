@@ -1,7 +1,7 @@
 #pragma once
 // Methods that learn a dictionary, as an engine: their codes take the place of posterior means.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 
 namespace gsc {
 

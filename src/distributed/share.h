@@ -4,7 +4,7 @@
 //
 //   rows  ->  E-step on the own rows  ->  Statistics, added up over the ranks  ->  the same M-step everywhere
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/team.h>
 
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 // The factored method on this machine's cores.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/missing.h>
 
 #include "factored/block.h"
@@ -33,6 +33,13 @@ class FactoredEngine final : public Engine {
   const InferenceOptions options_;
   Kept<FactoredModel> prepared_;
 };
+
+/// The factored method's step in learning: one sweep over the latents of every data point, in this order (a permutation
+/// of 0..H-1; every latent is updated once, given the others). Starts from the posterior means <s.z> in `codes` (H x N;
+/// empty: all zero) and leaves the new ones in `next`. Given the model the free energy, here the bound of the factored
+/// posterior without the divergence of W, never falls from sweep to sweep.
+Statistics factored_step(const Model& model, const Data& data, const InferenceOptions& options,
+                         const std::vector<Index>& order, const Matrix& codes, Matrix& next);
 
 /// impute() by the factored method. Latents and, where they have a posterior, entries of W are independent, so
 ///

@@ -3,7 +3,7 @@
 // from their posteriors, and adds up what overlaps. What it does is what PatchData and PatchAverager (tasks/picture/patches.h)
 // do on the processor.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 
 #include "inference/patch_layout.h"
 

@@ -2,8 +2,8 @@
 // A way to learn: one file per method implements this. fit() keeps what all have in common: starts, the history, when
 // to stop, observers, checkpoints.
 
+#include <gsc/backend/resident_em.h>
 #include <gsc/fit.h>
-#include <gsc/resident_em.h>
 
 #include <memory>
 #include <optional>

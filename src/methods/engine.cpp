@@ -1,4 +1,4 @@
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 
 #include <map>
 #include <mutex>

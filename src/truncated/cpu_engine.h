@@ -1,7 +1,7 @@
 #pragma once
 // The truncated and the exact method on this machine's cores.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 
 #include "inference/kept.h"
 #include "truncated/block_inference.h"

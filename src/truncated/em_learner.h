@@ -1,9 +1,9 @@
 #pragma once
 // Learning by the truncated or the exact posterior: an M-step, and the E-step that judges it; with batches, passes of
-// stepwise EM before that. Where the engine can learn where the data lies (gsc/resident_em.h), sums and parameters stay
+// stepwise EM before that. Where the engine can learn where the data lies (gsc/backend/resident_em.h), sums and parameters stay
 // there, and the model comes here when somebody asks for it.
 
-#include <gsc/resident_em.h>
+#include <gsc/backend/resident_em.h>
 
 #include "learning/learner.h"
 #include "truncated/stepwise.h"

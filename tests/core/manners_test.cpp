@@ -24,6 +24,7 @@
 #include <string>
 #include <thread>
 
+#include "factored/engine.h"
 #include "math/numeric_scope.h"
 #include "tasks/denoise/plan.h"
 #include "tasks/denoise/reconstruct.h"

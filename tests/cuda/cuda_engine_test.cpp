@@ -1,7 +1,7 @@
 // The device's engine, on the emulation of cuda/queue/warp.h or (gsc_gpu_tests) on a GPU: against brute force, and against
 // the engine of the CPU.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/fit.h>
 #include <gtest/gtest.h>
 

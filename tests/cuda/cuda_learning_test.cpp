@@ -1,8 +1,8 @@
 // Learning on the device, on the emulation or (gsc_gpu_tests) on a GPU: its M-step against that of the CPU, and whole
 // runs of fit().
 
+#include <gsc/backend/resident_em.h>
 #include <gsc/fit.h>
-#include <gsc/resident_em.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -9,6 +9,7 @@
 
 #include "expect_error.h"
 #include "factored/basis_prior.h"
+#include "factored/engine.h"
 #include "factored/m_step.h"
 #include "factored_check.h"
 #include "inference/statistics_shapes.h"

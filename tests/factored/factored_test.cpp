@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "expect_error.h"
+#include "factored/engine.h"
 #include "factored_check.h"
 #include "inference_check.h"
 #include "random_model.h"

@@ -1,7 +1,7 @@
 #pragma once
 // The device "device" for tests: the GPU's engine on the emulation or, in gsc_gpu_tests, on a GPU.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/picture.h>
 #include <gtest/gtest.h>
 

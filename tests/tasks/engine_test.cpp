@@ -1,8 +1,8 @@
 // The seam behind which E-steps are computed: another engine does all that ours does, and ours is not confused by what
 // it keeps from call to call.
 
+#include <gsc/backend/engine.h>
 #include <gsc/denoise.h>
-#include <gsc/engine.h>
 #include <gsc/fit.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Posteriors on the candidates alone, under the model's prior and under one of its own for every data point.
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/nonlocal.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "tasks/denoise/reconstruct.h"
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/nonlocal.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // What the prior of a data point is made of: the model's prior as pseudo counts, and the posteriors of its neighbours
 // summed.
 
-#include <gsc/nonlocal.h>
+#include <gsc/backend/pass.h>
 
 #include <cstdint>
 #include <vector>

@@ -6,7 +6,7 @@
 //   each iteration:   resident.m_step({});   resident.e_step({});
 //   in batches:       resident.e_step({.rows = batch});   resident.blend(...);   resident.m_step({.of_running = true});
 
-#include <gsc/engine.h>
+#include <gsc/backend/engine.h>
 #include <gsc/fit.h>
 
 namespace gsc {

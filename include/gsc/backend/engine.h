@@ -2,13 +2,10 @@
 // Where E-steps and posteriors are computed. Learning, denoising and separation speak to this alone, so another device,
 // or another way to go over the states, is a class that implements it (docs/backends.md).
 
-#include <gsc/inference.h>
-#include <gsc/nonlocal.h>
+#include <gsc/backend/pass.h>
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,14 +14,6 @@ namespace gsc {
 
 class ResidentEm;
 struct MStepOptions;
-
-/// Which data points an E-step goes over.
-struct Pass {
-  std::optional<std::span<const Index>> rows = {};  ///< these rows, in this order; none: all of them
-  StopRequest stop = {};
-  /// Unless null: a hash of each data point's candidates goes here, in the order of the rows.
-  std::uint64_t* keys = nullptr;
-};
 
 /// Computes on one set of data, with one choice of options. It keeps what need not be made anew for the next call: work
 /// space, what it derived from the last model, a copy of the data on a device. Called from one thread at a time.
@@ -40,11 +29,11 @@ class Engine {
                           const StopRequest& stop) = 0;
   /// Whether it has the next one, for this method.
   virtual bool has_sparse() const { return false; }
-  /// The same on the candidates alone; with `own` unless null, each data point under its own prior (gsc/nonlocal.h).
+  /// The same on the candidates alone; with `own` unless null, each data point under its own prior.
   /// An engine that does not have this leaves it as it is: it throws UsageError.
   virtual SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                        const StopRequest& stop);
-  /// Learning where the data lies (gsc/resident_em.h), if the engine has that for such models and M-steps; else null.
+  /// Learning where the data lies (gsc/backend/resident_em.h), if the engine has that for such models and M-steps; else null.
   /// It is the engine's.
   virtual ResidentEm* resident(const Model& model, const MStepOptions& options);
   /// Whether it computes elsewhere than on the processor, so that what it leaves to that is worth a word.
@@ -58,7 +47,6 @@ std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& op
 using EngineMaker = std::function<std::unique_ptr<Engine>(const Data& data, const InferenceOptions& options)>;
 /// From now on options.device may be `device`. A maker throws UsageError for options that its engine does not have.
 void add_engine(const std::string& device, EngineMaker maker);
-std::vector<std::string> devices();
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -1,0 +1,29 @@
+#pragma once
+// What an engine is asked to go over.
+
+#include <gsc/inference.h>
+#include <gsc/nonlocal.h>
+
+#include <optional>
+#include <span>
+
+namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// Which data points an E-step goes over.
+struct Pass {
+  std::optional<std::span<const Index>> rows = {};  ///< these rows, in this order; none: all of them
+  StopRequest stop = {};
+  /// Unless null: a hash of each data point's candidates goes here, in the order of the rows.
+  std::uint64_t* keys = nullptr;
+};
+
+/// What Engine::infer_sparse needs for priors of their own.
+struct OwnPriors {
+  const SparsePosterior& before;
+  const Neighbours& neighbours;
+  NonLocalOptions options = {};
+};
+
+#pragma GCC visibility pop
+}  // namespace gsc
