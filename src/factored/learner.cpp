@@ -37,7 +37,7 @@ void FactoredLearner::check(const FitOptions& options) {
   if (options.batch > 0)
     throw UsageError("batch is " + std::to_string(options.batch) +
                      ", but the factored method learns from all data points at a time; leave it out");
-  if (options.inference.device != "cpu")
+  if (options.inference.device != "cpu" && options.inference.device != "auto")  // auto: there is no other
     throw UsageError("device is '" + options.inference.device + "', but the factored method computes on the cpu");
 }
 

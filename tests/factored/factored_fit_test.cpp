@@ -270,6 +270,20 @@ TEST(FactoredStart, DoesNotDependOnTheUnitsOfTheData) {
               1e-6 * std::abs(plain.last().free_energy));
 }
 
+/// No device has the method, so there is nothing else that `auto` could choose.
+TEST(FactoredDevices, AutoIsTheProcessor) {
+  const Matrix data = random_data(random_model({.dimensions = 6, .latents = 2}, 5), 40, 6);
+  FitOptions options = fit_options({}, 2, 2);
+  const FitResult expected = fit(MatrixData(data), options);
+  options.inference.device = "auto";
+  const FitResult got = fit(MatrixData(data), options);
+  EXPECT_EQ(got.model(), expected.model());
+  EXPECT_EQ(infer(got.model(), MatrixData(data), options.inference).mean,
+            infer(expected.model(), MatrixData(data), fit_options({}, 2, 2).inference).mean);
+  options.inference.device = "cuda";
+  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"device is 'cuda'", "factored", "on the cpu"});
+}
+
 TEST(FactoredErrors, NameTheOption) {
   const Matrix data = random_data(random_model({.dimensions = 6, .latents = 2}, 5), 40, 6);
   const auto refused = [&](Parts parts, const auto& change) {
