@@ -1,6 +1,7 @@
 #include "checks.h"
 
 #include <fmt/format.h>
+#include <gsc/file_kind.h>
 #include <gsc/option_list.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <tuple>
 
 #include "inference/objectives.h"
-#include "io/extension.h"
 
 namespace gsc::cli {
 namespace fs = std::filesystem;

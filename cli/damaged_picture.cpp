@@ -1,6 +1,5 @@
 #include "damaged_picture.h"
 
-#include <gsc/arrays.h>
 #include <gsc/inpaint.h>
 #include <gsc/picture_files.h>
 
@@ -8,8 +7,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "io/extension.h"
-#include "io/npy.h"
 #include "noisy_picture.h"
 #include "picture_mask.h"
 #include "tasks/inpaint/pilot.h"
@@ -83,34 +80,6 @@ void check_comparable(const InpaintSettings& settings, const Picture& damaged, c
 }
 
 }  // namespace
-
-bool is_array(const std::string& path) { return lower_extension(path) == ".npy"; }
-
-Picture read_bands(const std::string& path) {
-  if (!is_array(path)) return read_picture(path, NanPixels::taken, Bands::taken);
-  const NpyPicture file = open_npy_picture(path, path);
-  const Index height = file.values->rows(), width = file.values->cols() / file.bands;
-  Matrix values(height, file.values->cols());
-  file.values->read(0, values);
-  Picture picture;
-  picture.depth = file.type == "u1" ? PixelDepth::bits8 : file.type == "u2" ? PixelDepth::bits16 : PixelDepth::real32;
-  for (Index band = 0; band < file.bands; ++band)
-    picture.channels.emplace_back(Eigen::Map<const Matrix, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
-        values.data() + band, height, width, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(values.cols(), file.bands)));
-  return picture;
-}
-
-void write_bands(const std::string& path, const Picture& picture) {
-  if (!is_array(path)) return write_picture(path, picture);
-  const auto bands = static_cast<Index>(picture.channels.size());
-  Matrix values(picture.height(), picture.width() * bands);
-  for (Index band = 0; band < bands; ++band)
-    for (Index c = 0; c < picture.width(); ++c)
-      values.col(c * bands + band) = picture.channels[static_cast<std::size_t>(band)].col(c);
-  NamedArray array{.name = "picture", .shape = {picture.height(), picture.width()}, .real = values.data()};
-  if (bands > 1) array.shape.push_back(bands);
-  write_arrays(path, {array});
-}
 
 void check_gap_options(const CommandLine& line) {
   const int said = line.given("mask") + line.given("missing") + line.given("observe");

@@ -23,11 +23,4 @@ void check_gap_options(const CommandLine& line);
 /// Throws Error if the mask or the clean picture does not fit, or values are NaN without being called missing.
 DamagedPicture read_damaged(const InpaintSettings& settings);
 
-/// A picture file, or by the extension .npy an array of height x width (x bands): bytes and 16-bit integers are
-/// pictures of such depth, all else is real.
-Picture read_bands(const std::string& path);
-/// The same way back; arrays are doubles, not rounded.
-void write_bands(const std::string& path, const Picture& picture);
-bool is_array(const std::string& path);
-
 }  // namespace gsc::cli

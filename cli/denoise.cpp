@@ -1,4 +1,5 @@
 #include <gsc/denoise.h>
+#include <gsc/file_kind.h>
 #include <gsc/picture_files.h>
 #include <gsc/version.h>
 
@@ -16,7 +17,6 @@
 #include "denoise_report.h"
 #include "distributed/all_or_none.h"
 #include "interrupts.h"
-#include "io/extension.h"
 #include "metrics.h"
 #include "noisy_picture.h"
 #include "program_team.h"

@@ -11,7 +11,6 @@
 #include "inference/objectives.h"
 #include "inference/point_estimate.h"
 #include "interrupts.h"
-#include "io/extension.h"
 #include "metrics.h"
 #include "missing.h"
 #include "progress.h"

@@ -10,8 +10,6 @@
 #include "basis_text.h"
 #include "commands.h"
 #include "devices.h"
-#include "io/extension.h"
-#include "io/file_kind.h"
 #include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"

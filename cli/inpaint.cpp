@@ -1,3 +1,4 @@
+#include <gsc/file_kind.h>
 #include <gsc/inpaint.h>
 #include <gsc/model_file.h>
 #include <gsc/picture_files.h>
@@ -13,7 +14,6 @@
 #include "denoise_report.h"
 #include "inpaint_report.h"
 #include "interrupts.h"
-#include "io/extension.h"
 #include "metrics.h"
 #include "noisy_picture.h"
 #include "progress.h"
@@ -72,7 +72,7 @@ std::shared_ptr<const PatchModel> learned_elsewhere(const std::string& path, con
 void check_formats(const Settings& settings, const Picture& picture) try {
   const InpaintSettings& asked = settings.inpaint;
   const auto check = [&](const std::string& path, PixelDepth depth, bool with_alpha) {
-    if (path.empty() || is_array(path)) return;
+    if (path.empty() || is_picture_array(path)) return;
     Picture pixel;  // one of the same kind
     pixel.channels.assign(picture.channels.size(), Matrix::Zero(1, 1));
     if (with_alpha && picture.alpha.size() > 0) pixel.alpha = Matrix::Zero(1, 1);

@@ -1,13 +1,13 @@
 #include "metrics.h"
 
 #include <fmt/format.h>
+#include <gsc/arrays.h>
 #include <gsc/version.h>
 
 #include <cmath>
 #include <cstdio>
 
 #include "inference/objectives.h"
-#include "io/atomic_file.h"
 #include "learning/rescues_fields.h"
 #include "program_team.h"
 
@@ -107,13 +107,10 @@ Json infer_metrics(const Settings& settings, const Data& data, const Model& mode
 void write_metrics(const std::string& path, const Json& metrics) {
   if (path.empty()) return;
   const std::string text = metrics.dump(2) + "\n";
-  if (path == "-") {
+  if (path == "-")
     fmt::print("{}", text);
-    return;
-  }
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
+  else
+    write_file(path, text);
 }
 
 }  // namespace gsc::cli

@@ -1,10 +1,9 @@
 #include "noisy_picture.h"
 
+#include <gsc/file_kind.h>
 #include <gsc/picture_files.h>
 
 #include <algorithm>
-
-#include "io/extension.h"
 
 namespace gsc::cli {
 namespace {

@@ -11,8 +11,6 @@
 #include <filesystem>
 
 #include "distributed/all_or_none.h"
-#include "io/file_kind.h"
-#include "io/transposed.h"
 #include "noisy_picture.h"
 #include "streams.h"
 

@@ -1,6 +1,7 @@
 #include "picture_mask.h"
 
 #include <fmt/format.h>
+#include <gsc/picture_files.h>
 
 #include <fstream>
 #include <set>

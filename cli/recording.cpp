@@ -1,6 +1,7 @@
 #include "recording.h"
 
 #include <fmt/format.h>
+#include <gsc/arrays.h>
 #include <gsc/sound.h>
 
 #include <cmath>
@@ -8,7 +9,6 @@
 #include "checks.h"
 #include "distributed/all_or_none.h"
 #include "distributed/packing.h"
-#include "io/transposed_shared.h"
 #include "missing.h"
 #include "open_table.h"
 #include "progress.h"

@@ -17,8 +17,6 @@
 #include "checks.h"
 #include "commands.h"
 #include "interrupts.h"
-#include "io/atomic_file.h"
-#include "io/write_table.h"
 #include "metrics.h"
 #include "options/option_values.h"
 #include "output_folder.h"
@@ -129,13 +127,9 @@ void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
 void write_csv(const OutputFolder& folder, const Separation& separation) {
   std::vector<std::string> names;
   for (Index h = 0; h < separation.sources.rows(); ++h) names.push_back(fmt::format("source{}", h + 1));
-  const auto write = [&](const char* name, const Matrix& columns) {
-    AtomicFile file(folder.file(name));
-    write_text([&](std::string_view text) { file.write(text); }, name, {named("source", columns)}, ',', names);
-    file.commit();
-  };
-  write("sources.csv", separation.sources.transpose());
-  write("mixing.csv", separation.mixing);
+  const Matrix columns = separation.sources.transpose();
+  write_arrays(folder.file("sources.csv"), {named("source", columns)}, names);
+  write_arrays(folder.file("mixing.csv"), {named("source", separation.mixing)}, names);
 }
 
 void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {

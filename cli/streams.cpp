@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "checks.h"
-#include "io/write_table.h"
 
 namespace gsc::cli {
 
@@ -45,10 +44,7 @@ void check_result(const CommandLine& line, const std::vector<std::string>& exten
 
 void write_result(const Settings& settings, const std::vector<NamedArray>& arrays) {
   if (!is_stream(settings.output)) return write_arrays(settings.output, arrays);
-  const StreamFormat format = settings.output_format.value_or(StreamFormat::csv);
-  if (format == StreamFormat::npy) return write_npy(put, arrays.front());
-  write_text(put, output_name(settings.output), arrays, format == StreamFormat::csv ? ',' : '\t',
-             arrays.size() > 1 ? column_names(arrays) : std::vector<std::string>{});
+  write_stream(put, settings.output_format.value_or(StreamFormat::csv), arrays, output_name(settings.output));
 }
 
 }  // namespace gsc::cli

@@ -1,13 +1,13 @@
 #include "options/command_line.h"
 
 #include <fmt/format.h>
+#include <gsc/file_kind.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <stdexcept>
 
-#include "io/file_kind.h"
 #include "options/word_parser.h"
 #include "pages/help.h"
 

@@ -6,14 +6,13 @@
 #include <gsc/fit.h>
 #include <gsc/inpaint.h>
 #include <gsc/separate.h>
+#include <gsc/streams.h>
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "io/stream.h"
 
 namespace gsc::cli {
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gsc {
@@ -23,6 +24,11 @@ std::unique_ptr<Data> open_data(const std::string& location);
 /// the whole (RootData).
 std::unique_ptr<Data> open_data(const std::string& location, Team& team);
 
+/// The table with rows and columns exchanged. Numbers in memory or in a mapped file stay where they are; of other
+/// tables a copy is made, which in a team the root holds (RootData).
+std::unique_ptr<Data> transposed(std::unique_ptr<Data> data);
+std::unique_ptr<Data> transposed(std::unique_ptr<Data> data, Team& team);
+
 /// An array to be written. Only views: the memory must outlive the call.
 struct NamedArray {
   std::string name;
@@ -38,6 +44,9 @@ NamedArray named(std::string name, const Vector& vector);
 /// `columns`: that line for text, where it has others. Throws Error.
 void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays,
                   const std::vector<std::string>& columns = {});
+
+/// Writes any other file in this way, from its bytes. Throws Error.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -42,6 +42,13 @@ void write_picture(const std::filesystem::path& path, const Picture& picture);
 /// The bytes of the file that write_picture() would write to a name with this extension.
 std::vector<std::byte> encode_picture(const std::filesystem::path& name, const Picture& picture);
 
+/// A picture file, or by the extension .npy an array of height x width (x bands): bytes and 16-bit integers are
+/// pictures of such depth, all else is real. NaN and bands are taken.
+Picture read_bands(const std::filesystem::path& path);
+/// The same way back; arrays are doubles, not rounded.
+void write_bands(const std::filesystem::path& path, const Picture& picture);
+bool is_picture_array(const std::filesystem::path& path);  ///< by extension
+
 /// Throws Error if write_picture() would because the format that `path` asks for cannot hold the picture.
 void check_writable(const std::filesystem::path& path, const Picture& picture);
 

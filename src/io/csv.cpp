@@ -1,5 +1,7 @@
 #include "io/csv.h"
 
+#include <gsc/file_kind.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,7 +11,6 @@
 
 #include "io/elements.h"
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/mapped_file.h"
 
 namespace gsc {

@@ -1,4 +1,4 @@
-#include "io/file_kind.h"
+#include <gsc/file_kind.h>
 
 #include <algorithm>
 #include <array>
@@ -87,5 +87,14 @@ RecognisedFile recognise(const std::filesystem::path& path) {
   file.read(start.data(), start.size());
   return recognise(std::as_bytes(std::span(start).first(static_cast<std::size_t>(file.gcount()))));
 }
+
+std::string lower_extension(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return extension;
+}
+
+bool is_hdf5_extension(const std::string& extension) { return extension == ".h5" || extension == ".hdf5"; }
 
 }  // namespace gsc

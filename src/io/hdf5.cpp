@@ -1,12 +1,13 @@
 #include "io/hdf5.h"
 
+#include <gsc/file_kind.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <set>
 
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/hdf5_driver.h"
 
 namespace gsc::hdf5 {

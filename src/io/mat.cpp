@@ -11,6 +11,8 @@
 
 #include "io/mat.h"
 
+#include <gsc/file_kind.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -20,7 +22,6 @@
 
 #include "io/elements.h"
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/inflate.h"
 #include "io/mapped_file.h"
 #include "io/mat_variable.h"

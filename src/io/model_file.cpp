@@ -16,6 +16,7 @@
 // written before there was such a thing. What is not known is passed over; whoever adds something that older programs
 // must not pass over raises kFormatVersion.
 
+#include <gsc/file_kind.h>
 #include <gsc/model_file.h>
 #include <gsc/version.h>
 
@@ -27,7 +28,6 @@
 
 #include "io/atomic_file.h"
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/hdf5.h"
 #include "io/recording_group.h"
 #include "learning/fit_option_list.h"

@@ -1,12 +1,13 @@
 #include "io/npy.h"
 
+#include <gsc/file_kind.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/mapped_file.h"
 
 namespace gsc {

@@ -1,5 +1,7 @@
 #include "io/npz.h"
 
+#include <gsc/file_kind.h>
+
 #include <zip.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/npy.h"
 
 namespace gsc {

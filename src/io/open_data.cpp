@@ -2,12 +2,12 @@
 
 #include <gsc/arrays.h>
 
+#include <gsc/file_kind.h>
+
 #include <new>
 
 #include "io/csv.h"
-#include "io/extension.h"
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/hdf5.h"
 #include "io/location.h"
 #include "io/mat.h"

@@ -1,10 +1,10 @@
 // Tables that a team reads together.
 
 #include <gsc/arrays.h>
+#include <gsc/file_kind.h>
 #include <gsc/team.h>
 
 #include "distributed/all_or_none.h"
-#include "io/extension.h"
 #include "io/location.h"
 
 namespace gsc {

@@ -1,4 +1,6 @@
-#include "io/stream.h"
+#include <gsc/streams.h>
+
+#include <gsc/file_kind.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +17,6 @@
 
 #include "io/csv.h"
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/mapped_file.h"
 #include "io/npy.h"
 

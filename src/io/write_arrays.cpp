@@ -2,11 +2,12 @@
 
 #include <gsc/arrays.h>
 
+#include <gsc/file_kind.h>
+
 #include <array>
 #include <memory>
 
 #include "io/atomic_file.h"
-#include "io/extension.h"
 #include "io/file_error.h"
 #include "io/hdf5.h"
 #include "io/write_table.h"
@@ -106,6 +107,12 @@ void write_arrays(const std::filesystem::path& path, const std::vector<NamedArra
     write_npz(file, path.string(), arrays);
   else
     write_hdf5(file, path.string(), arrays);
+  file.commit();
+}
+
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
   file.commit();
 }
 

@@ -104,4 +104,11 @@ void write_text(const Sink& sink, const std::string& name, const std::vector<Nam
   sink(text);
 }
 
+void write_stream(const Sink& sink, StreamFormat format, const std::vector<NamedArray>& arrays,
+                  const std::string& name) {
+  if (format == StreamFormat::npy) return write_npy(sink, arrays.front());
+  write_text(sink, name, arrays, format == StreamFormat::csv ? ',' : '\t',
+             arrays.size() > 1 ? column_names(arrays) : std::vector<std::string>{});
+}
+
 }  // namespace gsc

@@ -1,18 +1,14 @@
 #pragma once
 // Tables as bytes, for files and for standard output: .npy, and text with a separator.
 
-#include <gsc/arrays.h>
+#include <gsc/streams.h>
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gsc {
-
-/// Takes bytes in their order.
-using Sink = std::function<void(std::string_view)>;
 
 std::span<const std::byte> bytes_of(const NamedArray& array);
 std::string npy_header_of(const NamedArray& array);

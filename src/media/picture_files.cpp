@@ -1,14 +1,14 @@
 #include <gsc/picture_files.h>
 
+#include <gsc/file_kind.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <new>
 
 #include "io/atomic_file.h"
-#include "io/extension.h"
 #include "io/file_error.h"
-#include "io/file_kind.h"
 #include "io/mapped_file.h"
 #include "media/codec.h"
 #include "media/exif.h"

@@ -1,3 +1,4 @@
+#include <gsc/file_kind.h>
 #include <gsc/sound.h>
 #include <sndfile.h>
 
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "io/atomic_file.h"
-#include "io/extension.h"
 #include "io/file_error.h"
 
 namespace gsc {

@@ -1,6 +1,7 @@
 // Tables through pipes, text with several arrays side by side, tables turned round, and what files are by their bytes.
 
 #include <gsc/files.h>
+#include <gsc/streams.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -9,9 +10,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "io/file_kind.h"
-#include "io/stream.h"
-#include "io/transposed.h"
 #include "io/write_table.h"
 #include "io_support.h"
 

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "distributed/thread_team.h"
-#include "io/transposed_shared.h"
 #include "io_support.h"
 
 namespace gsc::test {

@@ -1,5 +1,5 @@
 #pragma once
-// What a file is by its first bytes, whatever its name says: for messages that tell the user what he has given us.
+// What a file is: by the end of its name, and by its first bytes, whatever its name says. Target gsc::io.
 
 #include <cstddef>
 #include <filesystem>
@@ -7,7 +7,12 @@
 #include <string>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
+#pragma GCC visibility push(default)  // this is what a shared library shows
+
+/// ".csv" for "Data.CSV".
+std::string lower_extension(const std::filesystem::path& path);
+/// ".h5" and ".hdf5"
+bool is_hdf5_extension(const std::string& extension);
 
 enum class FileKind { unknown, empty, npy, zip, hdf5, matlab, picture, sound, other, text };
 

@@ -1,13 +1,17 @@
 #pragma once
-// Tables that come through a pipe.
+// Tables that come and go through a pipe. Target gsc::io.
 
-#include <gsc/data.h>
+#include <gsc/arrays.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace gsc {
+#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// Formats that can be told apart, read and written without a name.
 enum class StreamFormat { csv, tsv, npy };
@@ -18,4 +22,12 @@ std::string_view to_string(StreamFormat format);
 /// the folder for temporary ones (TMPDIR). `name` is what messages call it. Throws Error.
 std::unique_ptr<Data> read_stream(int descriptor, std::optional<StreamFormat> format, const std::string& name);
 
+/// Takes bytes in their order.
+using Sink = std::function<void(std::string_view)>;
+/// Writes as write_arrays() does to files: .npy takes one array, text several side by side. `name` is what messages call
+/// it.
+void write_stream(const Sink& sink, StreamFormat format, const std::vector<NamedArray>& arrays,
+                  const std::string& name);
+
+#pragma GCC visibility pop
 }  // namespace gsc
