@@ -12,8 +12,6 @@
 #include <filesystem>
 #include <tuple>
 
-#include "inference/objectives.h"
-
 namespace gsc::cli {
 namespace fs = std::filesystem;
 

@@ -2,6 +2,7 @@
 #include <gsc/files.h>
 #include <gsc/restarts.h>
 #include <gsc/version.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +11,6 @@
 #include "checks.h"
 #include "commands.h"
 #include "interrupts.h"
-#include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"
 #include "missing.h"
@@ -93,7 +93,7 @@ std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
     return {};
   }
   if (settings.init.find('.') == std::string::npos)
-    throw UsageError(fmt::format("init is '{}'; choose {}, or a model file (.h5)", settings.init, all_words<Init>()));
+    throw UsageError(fmt::format("init is '{}'; choose {}, or a model file (.h5)", settings.init, words<Init>()));
   Model model = load_model(settings.init).state.model;
   if (!line.given("latents")) settings.fit.latents = model.latents();
   if (settings.fit.latents != model.latents())

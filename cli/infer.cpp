@@ -6,10 +6,6 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "dictionary/lasso_coder.h"
-#include "inference/infer_in_chunks.h"
-#include "inference/objectives.h"
-#include "inference/point_estimate.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "missing.h"
@@ -75,7 +71,7 @@ void check_impute(const CommandLine& line, const Settings& settings, const Model
 void check_point_estimate(const Settings& settings) {
   const Method method = settings.fit.inference.method;
   if (!point_estimate(method)) return;
-  refuse_of_point_estimate(method, {settings.variance, settings.states, settings.with_candidates});
+  PosteriorRequest{settings.variance, settings.states, settings.with_candidates}.validate(method);
   if (!settings.impute_std.empty())
     throw UsageError(
         fmt::format("impute-std is {}, but the {} method gives codes and no posterior deviation; leave it "
@@ -100,7 +96,7 @@ void warn_of_lambda(const Model& model, const Data& data, const Settings& settin
                     ProgressLine& progress) {
   const InferenceOptions& options = settings.fit.inference;
   if (!codes_by_lambda(options) || options.coding.lambda == 0 || totals.activations.sum() > 0) return;
-  const double largest = largest_useful_lambda(model, centred_rows(data, model, options.missing), data.rows());
+  const double largest = largest_useful_lambda(model, data, options.missing);
   progress.warn(
       fmt::format("lambda is {:.6g}, under which every code is zero: no atom has a larger product with any "
                   "data point than {:.6g}; choose less than that, or 0 to have it follow from the data",

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include "basis_text.h"
 #include "commands.h"
 #include "devices.h"
-#include "learning/words.h"
 #include "learning_report.h"
 #include "metrics.h"
 #include "open_table.h"

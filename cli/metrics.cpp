@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <gsc/arrays.h>
+#include <gsc/inference.h>
+#include <gsc/rescues.h>
 #include <gsc/version.h>
 
 #include <cmath>
 #include <cstdio>
 
-#include "inference/objectives.h"
-#include "learning/rescues_fields.h"
 #include "program_team.h"
 
 namespace gsc::cli {

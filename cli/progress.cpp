@@ -1,6 +1,8 @@
 #include "progress.h"
 
 #include <fmt/format.h>
+#include <gsc/inference.h>
+#include <gsc/rescues.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,8 +10,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "inference/objectives.h"
-#include "learning/rescues_fields.h"
 #include "program_team.h"
 #include "streams.h"
 

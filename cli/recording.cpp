@@ -8,7 +8,6 @@
 
 #include "checks.h"
 #include "distributed/all_or_none.h"
-#include "distributed/packing.h"
 #include "missing.h"
 #include "open_table.h"
 #include "progress.h"
@@ -37,24 +36,6 @@ std::string orientation_text(const Data& table, ChannelsIn found) {
                      in_rows ? "columns" : "rows", in_rows ? table.cols() : table.rows(), in_rows ? "columns" : "rows");
 }
 
-/// gsc::find_time() where only the root may be able to read.
-std::optional<TimeColumn> find_time_together(const Data& table, Team& team) {
-  std::optional<TimeColumn> found;
-  together(team, [&] {
-    if (team.root()) found = find_time(table);
-  });
-  if (team.alone()) return found;
-  Packer packer;
-  if (team.root()) packer << found.has_value();
-  if (found) packer << found->name << found->step << found->rate;
-  const Bytes bytes = team.broadcast(packer.take(), 0);
-  Unpacker unpacker(bytes);
-  if (!unpacker.next<bool>()) return {};
-  TimeColumn column;
-  unpacker >> column.name >> column.step >> column.rate;
-  return column;
-}
-
 /// "column 1 'time' rises evenly by 0.004"
 std::string time_evidence(const TimeColumn& time, bool in_rows) {
   const std::string which =
@@ -81,8 +62,7 @@ Samples read_one_sound(const std::string& file, const RecordingSettings& setting
     data = std::make_unique<MatrixData>(sound.channels.transpose(), file);
   });
   if (!team.alone()) {
-    const Bytes bytes = team.broadcast((Packer() << samples.rate).take(), 0);
-    Unpacker(bytes) >> samples.rate;
+    team.sum(&samples.rate, 1);  // which only the root has read
     data = std::make_unique<RootData>(team, std::move(data));
   }
   samples.data = std::move(data);
@@ -99,7 +79,7 @@ Samples samples_of(std::unique_ptr<Data> table, RecordingSettings& asked, Team& 
   if (in_rows) table = transposed(std::move(table), team);
   samples.data = std::move(table);
   if (!asked.keep_time)
-    if (const auto time = find_time_together(*samples.data, team)) {
+    if (const auto time = find_time(*samples.data, team)) {
       samples.notes.push_back(time_text(*time, in_rows));
       samples.rate = time->rate;
       samples.data = without_first_column(samples.data);
@@ -166,7 +146,7 @@ Input windows_of(Samples samples, RecordingSettings& asked, bool gaps) {
 std::vector<std::string> table_notes(const Data& table, bool transposed, Team& team) {
   std::vector<std::string> notes;
   if (std::string turned = orientation_note(table, transposed); !turned.empty()) notes.push_back(std::move(turned));
-  if (const auto time = find_time_together(table, team))
+  if (const auto time = find_time(table, team))
     notes.push_back(
         fmt::format("{}, as time does, but is learned like any other; if the table is a recording, --window N learns "
                     "windows of it and leaves the time out",

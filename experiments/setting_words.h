@@ -2,7 +2,9 @@
 // Settings that are words: a word that nobody knows is an error, never another method.
 
 #include "experiment.h"
-#include "tasks/words.h"
+
+#include <gsc/denoise.h>
+#include <gsc/separate.h>
 
 namespace gsc::experiments {
 

@@ -37,7 +37,7 @@ const FieldType& field_type() {
   using Value = typename ValueOf<T>::Type;
   static const FieldType type = [] {
     FieldType made;
-    if constexpr (std::is_enum_v<Value>) made.words = all_words<Value>("|");
+    if constexpr (std::is_enum_v<Value>) made.words = gsc::words<Value>("|");
     made.several = ValueOf<T>::kSeveral;
     made.is_text = std::is_same_v<Value, std::string>;
     made.set = [](void* place, const std::string& name, const std::vector<std::string>& texts) {

@@ -2,6 +2,8 @@
 // Text of an option <-> value of its type.
 
 #include <fmt/format.h>
+#include <gsc/denoise.h>
+#include <gsc/separate.h>
 
 #include <array>
 #include <charconv>
@@ -11,11 +13,10 @@
 
 #include "options/options.h"
 #include "options/shape.h"
-#include "tasks/words.h"
 
 namespace gsc {
 
-// The words that only the program reads; all others are in learning/words.h and tasks/words.h.
+// The words that only the program reads; all others are in <gsc/words.h> and beside their enumerations.
 template <>
 inline constexpr std::array kValues<PixelDepth>{PixelDepth::bits8, PixelDepth::bits16, PixelDepth::real32};
 template <>
@@ -42,7 +43,7 @@ T parse_value(const std::string& name, const std::string& text) {
     throw UsageError(fmt::format("{} is '{}'; it is a switch: true or false", name, text));
   } else if constexpr (std::is_enum_v<T>) {
     if (const std::optional<T> value = find_word<T>(text)) return *value;
-    throw UsageError(fmt::format("{} is '{}'; choose one of {}", name, text, all_words<T>()));
+    throw UsageError(fmt::format("{} is '{}'; choose one of {}", name, text, words<T>()));
   } else if constexpr (std::is_same_v<T, Shape>) {
     return parse_shape(name, text);
   } else {

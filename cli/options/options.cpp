@@ -254,7 +254,7 @@ Rows make_table() {
           .left_out("by --quality"),
       listed("max-active", kDenoise, kInference, denoise, chosen, &O::max_active).left_out("by --quality"),
       row("methods", "M,M", kCompare, kInference,
-          fmt::format("two or more of {} (exact: up to {} latents); with --truth also fastica", all_words<Method>(),
+          fmt::format("two or more of {} (exact: up to {} latents); with --truth also fastica", words<Method>(),
                       kMaxExactLatents),
           compare, &C::methods),
       row("seconds", "S", kCompare, kLearning,

@@ -4,6 +4,7 @@
 #include <gsc/fit.h>
 #include <gsc/noise.h>
 #include <gsc/picture.h>
+#include <gsc/words.h>
 
 #include <functional>
 #include <optional>
@@ -102,6 +103,15 @@ std::string_view to_string(Quality quality);
 std::string_view to_string(PatchMean mean);
 std::string_view to_string(PatchWeights weights);
 std::string_view to_string(NoiseSource source);
+
+template <>
+inline constexpr std::array kValues<Quality>{Quality::fast, Quality::standard, Quality::best};
+template <>
+inline constexpr std::array kValues<PatchMean>{PatchMean::remove, PatchMean::keep};
+template <>
+inline constexpr std::array kValues<PatchWeights>{PatchWeights::equal, PatchWeights::certainty};
+template <>
+inline constexpr std::array kValues<NoiseSource>{NoiseSource::measured, NoiseSource::learned};
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -3,6 +3,7 @@
 
 #include <gsc/inference.h>
 #include <gsc/model.h>
+#include <gsc/rescues.h>
 #include <gsc/team.h>
 
 #include <map>
@@ -14,20 +15,6 @@ namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Update { exact, paper };
-
-/// What the M-step had to do beyond the plain formulas, and how often. Nothing here happens silently.
-struct Rescues {
-  std::int64_t unused_latents = 0;  ///< columns of W, mu, slab kept because nobody used the latent
-  std::int64_t floored_pi = 0;      ///< pi held in [1e-7, 1 - 1e-7]
-  std::int64_t floored_slab = 0;    ///< slab variances or eigenvalues held above their floor
-  std::int64_t floored_noise = 0;   ///< noise variances or eigenvalues held above their floor
-  std::int64_t slab_fallbacks = 0;  ///< full slab: the fast step was replaced by the plain EM step
-  std::int64_t clamped_pivots = 0;  ///< data points with a numerically singular state in the E-step
-  std::int64_t gap_fallbacks = 0;   ///< missing values: the long step for W was made shorter
-  std::int64_t replaced_atoms = 0;  ///< of a dictionary: hardly used, or as good as equal to another
-  Rescues& operator+=(const Rescues& other);
-  std::int64_t total() const;
-};
 
 struct MStepOptions {
   Update noise_update = Update::exact;  ///< paper: the printed formula, which over-estimates the noise (docs/model.md)

@@ -113,6 +113,9 @@ struct PosteriorRequest {
   bool variance = false;    ///< posterior variances of s.z
   Index states = 0;         ///< so many most probable states per data point
   bool candidates = false;  ///< the candidate latents of each data point
+
+  /// Throws UsageError naming what the method does not have: of a point estimate there is the mean alone.
+  void validate(Method method) const;
 };
 
 /// The posterior of each data point. N rows everywhere. Of a point estimate (point_estimate()) there is the mean alone,
@@ -134,6 +137,11 @@ struct Posterior {
 Posterior infer(const Model& model, const Data& data, const InferenceOptions& options,
                 const PosteriorRequest& request = {}, Index first = 0, Index count = -1, const StopRequest& stop = {});
 
+/// As infer() of all rows; calls done(rows until here) after each chunk.
+Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceOptions& options,
+                          const PosteriorRequest& request, const std::function<void(Index)>& done = {},
+                          const StopRequest& stop = {});
+
 /// How many threads `requested` means here: itself, or for 0 OMP_NUM_THREADS, else the physical cores this
 /// process may use.
 int thread_count(int requested);
@@ -152,6 +160,12 @@ std::string_view objective_text(Method method);
 bool minimised(Method method);
 /// Whether `one` is a better value of the method's objective than `other`.
 bool better(Method method, double one, double other);
+/// Whether the objective is a mean over the data points, and not a sum.
+bool mean_objective(Method method);
+/// Whether codes hang on lambda and not on the noise level: those of a lasso do.
+bool codes_by_lambda(const InferenceOptions& options);
+/// max |W'(y - b)| over data points and latents: with a lambda of that or more all codes of a lasso are zero.
+double largest_useful_lambda(const Model& model, const Data& data, Missing missing = Missing::error);
 
 std::string_view to_string(Selection selection);
 std::string_view to_string(Method method);

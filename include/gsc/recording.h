@@ -11,6 +11,8 @@
 namespace gsc {
 #pragma GCC visibility push(default)  // this is what a shared library shows
 
+class Team;  // <gsc/team.h>
+
 /// What the dimensions of a model of windows are. Dimension s * channels + c is sample s of channel c: the values of a
 /// sample stand together, which is the shape window x 1 x channels.
 struct Recording {
@@ -69,6 +71,9 @@ struct TimeColumn {
 /// should be; eight rows at least), or is called time, t, seconds, sample or the like. Reads no further than to the
 /// first row that speaks against it.
 std::optional<TimeColumn> find_time(const Data& table);
+
+/// The same on all ranks of a team, of a table that only the root may be able to read.
+std::optional<TimeColumn> find_time(const Data& table, Team& team);
 
 /// A table without its first column.
 std::unique_ptr<Data> without_first_column(std::shared_ptr<const Data> table);

@@ -2,6 +2,7 @@
 // Blind source separation: x = W (s.z) + noise, one column of W per source. Target gsc::tasks.
 
 #include <gsc/fit.h>
+#include <gsc/words.h>
 
 #include <optional>
 #include <string>
@@ -88,6 +89,15 @@ std::string_view to_string(Whiten whiten);
 std::string_view to_string(SeparateMethod method);
 std::string_view to_string(Nonlinearity nonlinearity);
 std::string_view to_string(Decorrelation decorrelation);
+
+template <>
+inline constexpr std::array kValues<Whiten>{Whiten::automatic, Whiten::on, Whiten::off};
+template <>
+inline constexpr std::array kValues<SeparateMethod>{SeparateMethod::model, SeparateMethod::fastica};
+template <>
+inline constexpr std::array kValues<Nonlinearity>{Nonlinearity::tanh, Nonlinearity::cube, Nonlinearity::gauss};
+template <>
+inline constexpr std::array kValues<Decorrelation>{Decorrelation::symmetric, Decorrelation::deflation};
 
 #pragma GCC visibility pop
 }  // namespace gsc

@@ -9,6 +9,7 @@
 #include "dictionary/matching_pursuit.h"
 #include "math/blas.h"
 #include "math/number_text.h"
+#include "math/numeric_scope.h"
 
 namespace gsc {
 namespace {
@@ -142,7 +143,9 @@ CoderMaker lasso_coder(const Model& model, const InferenceOptions& options, Lass
   };
 }
 
-double largest_useful_lambda(const Model& model, const CentredRows& rows, Index count) {
+namespace {
+
+double largest_product(const Model& model, const CentredRows& rows, Index count) {
   constexpr Index kBlock = 1024;
   double largest = 0;
   Matrix block, observed;
@@ -153,10 +156,17 @@ double largest_useful_lambda(const Model& model, const CentredRows& rows, Index 
   return largest;
 }
 
+}  // namespace
+
+double largest_useful_lambda(const Model& model, const Data& data, Missing missing) {
+  const NumericScope scope;
+  return largest_product(model, centred_rows(data, model, missing), data.rows());
+}
+
 void require_useful_lambda(const Model& model, const InferenceOptions& options, const CentredRows& rows, Index count) {
   const double lambda = options.coding.lambda;
   if (lambda == 0 || count == 0) return;
-  const double largest = largest_useful_lambda(model, rows, count);
+  const double largest = largest_product(model, rows, count);
   if (lambda >= largest)
     throw UsageError("lambda is " + number_text(lambda) +
                      ", under which every code is zero: no atom has a larger product with any data point than " +

@@ -24,11 +24,6 @@ enum class LassoSearch { lars, feature_sign };
 
 CoderMaker lasso_coder(const Model& model, const InferenceOptions& options, LassoSearch search);
 
-#pragma GCC visibility push(default)  // for the program
-/// max |D'x| over data points: with a lambda of that or more all codes are zero.
-double largest_useful_lambda(const Model& model, const CentredRows& rows, Index count);
-#pragma GCC visibility pop
-
 /// Throws UsageError with the largest useful value if the options' lambda leaves all codes zero.
 void require_useful_lambda(const Model& model, const InferenceOptions& options, const CentredRows& rows, Index count);
 

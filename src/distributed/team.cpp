@@ -1,4 +1,5 @@
 #include <gsc/inference.h>
+#include <gsc/recording.h>
 #include <gsc/team.h>
 
 #include <chrono>
@@ -103,6 +104,23 @@ RootData::RootData(Team& team, std::unique_ptr<Data> data) : data_(std::move(dat
 void RootData::read(Index first, Eigen::Ref<Matrix> block) const {
   if (!data_) throw Error(name_ + ": only the first process of the team holds this data");
   data_->read(first, block);
+}
+
+std::optional<TimeColumn> find_time(const Data& table, Team& team) {
+  std::optional<TimeColumn> found;
+  together(team, [&] {
+    if (team.root()) found = find_time(table);
+  });
+  if (team.alone()) return found;
+  Packer packer;
+  packer << found.has_value();
+  if (found) packer << found->name << found->step << found->rate;
+  const Bytes bytes = team.broadcast(packer.take(), 0);
+  Unpacker unpacker(bytes);
+  if (!unpacker.next<bool>()) return {};
+  TimeColumn column;
+  unpacker >> column.name >> column.step >> column.rate;
+  return column;
 }
 
 std::string_view to_string(Partition partition) {

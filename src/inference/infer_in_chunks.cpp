@@ -1,4 +1,4 @@
-#include "inference/infer_in_chunks.h"
+#include <gsc/inference.h>
 
 #include <algorithm>
 

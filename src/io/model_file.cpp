@@ -18,7 +18,9 @@
 
 #include <gsc/file_kind.h>
 #include <gsc/model_file.h>
+#include <gsc/rescues.h>
 #include <gsc/version.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <array>
@@ -31,8 +33,6 @@
 #include "io/hdf5.h"
 #include "io/recording_group.h"
 #include "learning/fit_option_list.h"
-#include "learning/rescues_fields.h"
-#include "learning/words.h"
 
 namespace gsc {
 namespace {
@@ -231,7 +231,7 @@ class Reader {
     const std::optional<Enum> known = find_word<Enum>(word);
     if (!known)
       fail(file_->name, "{} is {}; this is gsc {}, which knows: {}. The file was {}: if that is newer, update gsc",
-           what, in_quotes(word), GSC_VERSION, all_words<Enum>(), written_by());
+           what, in_quotes(word), GSC_VERSION, words<Enum>(), written_by());
     value = *known;
   }
 

@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "distributed/all_or_none.h"
-#include "inference/objectives.h"
 #include "learning/fit_option_list.h"
 #include "learning/learner.h"
 #include "learning/noise_estimate.h"

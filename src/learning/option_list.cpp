@@ -1,10 +1,11 @@
 #include <gsc/option_list.h>
 
+#include <gsc/words.h>
+
 #include <charconv>
 #include <cmath>
 
 #include "learning/fit_option_list.h"
-#include "learning/words.h"
 
 namespace gsc {
 namespace {
@@ -62,7 +63,7 @@ template <class Value>
 void read_value(std::string_view name, const std::string& text, Value& value) {
   if constexpr (std::is_enum_v<Value>) {
     const std::optional<Value> found = find_word<Value>(text);
-    if (!found) refuse(name, text, "choose one of " + all_words<Value>());
+    if (!found) refuse(name, text, "choose one of " + words<Value>());
     value = *found;
   } else if constexpr (std::is_same_v<Value, std::string>) {
     value = text;

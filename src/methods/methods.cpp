@@ -1,6 +1,6 @@
 // What is known of each method, for those who treat methods differently. A new one is a row here.
 
-#include "inference/objectives.h"
+#include <gsc/inference.h>
 
 namespace gsc {
 namespace {
@@ -51,6 +51,17 @@ bool mean_objective(Method method) { return method == Method::online || method =
 bool codes_by_lambda(const InferenceOptions& options) {
   return options.method == Method::feature_sign ||
          (options.method == Method::online && options.coding.coding == Coding::lasso);
+}
+
+void PosteriorRequest::validate(Method method) const {
+  if (!point_estimate(method)) return;
+  const auto refuse = [&](const char* what) {
+    throw UsageError(std::string(what) + " asked for, but the " + std::string(to_string(method)) +
+                     " method gives codes and no posterior; leave it out, or learn with the truncated method");
+  };
+  if (variance) refuse("variances are");
+  if (states > 0) refuse("the most probable states are");
+  if (candidates) refuse("candidates are");
 }
 
 std::string_view to_string(AtomUpdate update) { return update == AtomUpdate::exact ? "exact" : "approximate"; }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <gsc/report.h>
+#include <gsc/rescues.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "learning/rescues_fields.h"
 #include "report/html.h"
 #include "report/order.h"
 #include "report/readable_from.h"

@@ -9,13 +9,14 @@
 
 #include <gsc/fit.h>
 
+#include <gsc/rescues.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
 #include "learning/m_step_parts.h"
 #include "learning/positive_definite.h"
-#include "learning/rescues_fields.h"
 #include "math/blas.h"
 #include "math/numeric_scope.h"
 #include "truncated/full_slab_update.h"

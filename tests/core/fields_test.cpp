@@ -1,13 +1,13 @@
 // Structs whose fields are listed once: whatever follows a list must reach every field.
 
 #include <gsc/option_list.h>
+#include <gsc/rescues.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "expect_error.h"
 #include "inference/statistics_fields.h"
-#include "learning/rescues_fields.h"
 #include "option_support.h"
 #include "random_model.h"
 

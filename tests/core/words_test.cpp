@@ -1,7 +1,6 @@
 // Words of enumerations: every one comes back, and an unknown one says which there are.
 
-#include "learning/words.h"
-
+#include <gsc/words.h>
 #include <gtest/gtest.h>
 
 namespace gsc {
@@ -20,7 +19,7 @@ TYPED_TEST(Words, EveryOneComesBack) {
     if (!words.empty()) words += '|';
     words += to_string(value);
   }
-  EXPECT_EQ(all_words<TypeParam>("|"), words);
+  EXPECT_EQ(gsc::words<TypeParam>("|"), words);
 }
 
 TYPED_TEST(Words, AnUnknownOneIsAnError) {
@@ -30,12 +29,12 @@ TYPED_TEST(Words, AnUnknownOneIsAnError) {
       parse<TypeParam>(word, "the thing");
       FAIL() << "no exception for '" << word << "'";
     } catch (const Error& error) {
-      EXPECT_EQ(error.what(), "the thing is '" + word + "'; expected one of: " + all_words<TypeParam>());
+      EXPECT_EQ(error.what(), "the thing is '" + word + "'; expected one of: " + gsc::words<TypeParam>());
     }
   }
 }
 
-TEST(WordsOf, Methods) { EXPECT_TRUE(all_words<Method>().starts_with("truncated, exact, factored")); }
+TEST(WordsOf, Methods) { EXPECT_TRUE(gsc::words<Method>().starts_with("truncated, exact, factored")); }
 
 }  // namespace
 }  // namespace gsc

@@ -2,7 +2,8 @@
 // Options of learning one by one, whatever their types: for tests that no option is forgotten somewhere.
 
 #include "learning/fit_option_list.h"
-#include "learning/words.h"
+
+#include <gsc/words.h>
 
 namespace gsc::test {
 

@@ -3,11 +3,11 @@
 #include "tasks/compare/compare.h"
 
 #include <gsc/generate.h>
+#include <gsc/inference.h>
 #include <gsc/metrics.h>
 #include <gtest/gtest.h>
 
 #include "expect_error.h"
-#include "inference/infer_in_chunks.h"
 #include "separate_support.h"
 #include "tasks/denoise/plan.h"
 

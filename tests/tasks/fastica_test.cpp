@@ -1,5 +1,6 @@
 // FastICA: the fixed point that it must end in, sources that are known, and what it does as a start for learning.
 
+#include <gsc/denoise.h>
 #include <gsc/metrics.h>
 #include <gsc/restarts.h>
 #include <gsc/separate.h>
@@ -15,7 +16,6 @@
 #include "tasks/separate/fastica_separation.h"
 #include "tasks/separate/prepared_channels.h"
 #include "tasks/separate/source_matching.h"
-#include "tasks/words.h"
 
 namespace gsc::test {
 namespace {

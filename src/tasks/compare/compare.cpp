@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "inference/objectives.h"
 #include "math/number_text.h"
 #include "tasks/denoise/plan.h"
 #include "tasks/separate/fastica_separation.h"

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "dictionary/lasso_coder.h"
 #include "math/numeric_scope.h"
 #include "tasks/denoise/cosine_atoms.h"
 #include "tasks/denoise/deviation.h"
@@ -116,7 +115,7 @@ void lower_to_useful(const Data& patches, const std::optional<Model>& start, Fit
         initial_model(patches, summarize(patches), fit.latents, fit.noise, fit.slab, fit.init, random, fit.intercept);
   }
   model.W.colwise().normalize();
-  const double largest = largest_useful_lambda(model, centred_rows(patches, model, Missing::error), patches.rows());
+  const double largest = largest_useful_lambda(model, patches);
   double& lambda = fit.inference.coding.lambda;
   if (lambda < largest) return;
   if (!(largest > 0)) throw Error("the patches of the picture are flat, so there is nothing to learn from");

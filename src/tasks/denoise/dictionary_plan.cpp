@@ -1,8 +1,8 @@
 #include "tasks/denoise/dictionary_plan.h"
 
-#include <algorithm>
+#include <gsc/inference.h>
 
-#include "inference/objectives.h"
+#include <algorithm>
 
 namespace gsc {
 namespace {

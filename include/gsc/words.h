@@ -1,6 +1,6 @@
 #pragma once
-// The words of enumerations, both ways. to_string() has each word once; here is the one list of the values, from which
-// the model file, the program and the experiments read words. Those of pictures are in tasks/words.h.
+// The words of enumerations, both ways: to_string(Method::truncated) and parse<Method>("truncated"). to_string() has each
+// word once; here is the list of the values. Those of denoising and separation stand beside them (gsc/denoise.h).
 
 #include <gsc/fit.h>
 #include <gsc/generate.h>
@@ -53,14 +53,11 @@ inline constexpr std::array kValues<Partition>{Partition::uniform, Partition::lo
 
 /// "truncated, exact, factored"
 template <class Enum>
-std::string all_words(std::string_view separator = ", ") {
+std::string words(std::string_view separator = ", ") {
   static_assert(!kValues<Enum>.empty(), "an enumeration without a list of its values");
-  std::string words;
-  for (const Enum value : kValues<Enum>) {
-    if (!words.empty()) words += separator;
-    words += to_string(value);
-  }
-  return words;
+  std::string text;
+  for (const Enum value : kValues<Enum>) text.append(text.empty() ? "" : separator).append(to_string(value));
+  return text;
 }
 
 /// The value that to_string() calls `word`, if there is one.
@@ -74,9 +71,9 @@ std::optional<Enum> find_word(std::string_view word) {
 
 /// The same; where there is none it throws an Error that says what of `what` is expected.
 template <class Enum>
-Enum parse(std::string_view word, std::string_view what) {
+Enum parse(std::string_view word, std::string_view what = "the word") {
   if (const std::optional<Enum> value = find_word<Enum>(word)) return *value;
-  throw Error(std::string(what) + " is '" + std::string(word) + "'; expected one of: " + all_words<Enum>());
+  throw Error(std::string(what) + " is '" + std::string(word) + "'; expected one of: " + words<Enum>());
 }
 
 }  // namespace gsc
