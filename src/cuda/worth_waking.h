@@ -6,18 +6,17 @@
 //   GPU         0.3 s + N D 0.5 ns / T + P (N (4 D H / r' + |K| t' + H u') + 0.3 ms)
 //
 //                              single      double     measured in
-//   r   products                  48 GFlop/s          docs/performance.md, a core of 2023
-//   t   a state                1.0 ns      2.6 ns
-//   u   singleton              5 ns        5 ns
-//       conditional            8 ns        8 ns
 //   r'  products               27 TFlop/s  21         docs/gpu.md, an H200; 0.3 ms is what an iteration has beside
 //   t'  a state                4.3 ps      13 ps      a pass (Cholesky to unscale), and the sums of small kernels
 //   u'  singleton              11 ps       18 ps
 //       conditional            29 ps       29 ps
 //           beyond 512         230 ps      230 ps
 //
+// r, t and u are those of inference/cost_model.h, with 2 / r in products of doubles.
 // Waking takes 0.2 to 0.4 s. The data goes there once: 0.5 ns a number is what reading it is taken for
 // (device_pass.cpp). Other GPUs are slower, but what they take beside waking decides little.
+
+#include "inference/cost_model.h"
 
 namespace gsc::cuda {
 
@@ -29,9 +28,10 @@ struct Work {
 };
 
 inline double seconds_on_cpu(const Work& work) {
-  const double t = work.single ? 1.0e-9 : 2.6e-9, u = work.conditional ? 8e-9 : 5e-9;
-  const double point = 4 * work.dimensions * work.latents / 48e9 + work.states * t + work.latents * u;
-  return work.passes * work.points * point / work.threads;
+  const double t = work.single ? kCosts.state_single : kCosts.state;
+  const double u = work.conditional ? kCosts.singleton_conditional : kCosts.singleton;
+  const double point = 2 * kCosts.product * work.dimensions * work.latents + work.states * t + work.latents * u;
+  return 1e-9 * work.passes * work.points * point / work.threads;
 }
 
 inline double seconds_on_gpu(const Work& work) {

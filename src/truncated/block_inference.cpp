@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "data/finite.h"
+#include "inference/cost_model.h"
 #include "truncated/tree/clusters.h"
 
 namespace gsc {
 
 BlockPlan plan_blocks(const PreparedModel& prepared, Index first, Index count, int threads) {
-  // Measured orders of magnitude (bench/): 2.5 ns a state, 0.05 ns a multiply-add of the matrix products.
-  const double work = 2.5 * state_count(prepared.candidates, prepared.max_active) +
-                      0.1 * static_cast<double>(prepared.dimensions * prepared.padded);
+  const double work = kCosts.state * state_count(prepared.candidates, prepared.max_active) +
+                      2 * kCosts.product * static_cast<double>(prepared.dimensions * prepared.padded);
   return {first, count, prepared.padded, work, thread_count(threads)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inference/cost_model.h"
 #include "math/number_text.h"
 
 namespace gsc {
@@ -62,13 +63,13 @@ void plan_beta_process(const Picture& noisy, const DenoiseOptions& options, Inde
   else
     plan.smoothing = std::clamp(10 * plan.noise_share, 0.4, 2.0);
   plan.fit.validate();
-  // Rough: a sweep's matrix product, comparisons and changes of a patch.
   const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
-  const double threads = thread_count(options.threads), patch = 1e-10 * D * H + 1e-8 * H + 1e-6;
+  const double sweep = kCosts.sweep_point + (2 * kCosts.product * D + kCosts.sweep_latent) * H;
+  const double scale = 1e-9 / thread_count(options.threads);
   plan.learning_seconds =
-      plan.fit.beta_process.chains * plan.fit.iterations * static_cast<double>(available) * patch / threads;
-  plan.inferring_seconds = 2 * static_cast<double>(plan.fit.inference.draws) * static_cast<double>(pixels) *
-                           (1e-8 * H) / static_cast<double>(plan.stride * plan.stride) / threads;
+      scale * plan.fit.beta_process.chains * plan.fit.iterations * static_cast<double>(available) * sweep;
+  plan.inferring_seconds = scale * 2 * static_cast<double>(plan.fit.inference.draws) * static_cast<double>(pixels) *
+                           kCosts.sweep_latent * H / static_cast<double>(plan.stride * plan.stride);
 }
 
 }  // namespace gsc

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "inference/cost_model.h"
+
 namespace gsc {
 namespace {
 
@@ -67,10 +69,10 @@ void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const 
                      ", but priors of their own for patches need the truncated method");
   plan.fit.validate();
   const double D = static_cast<double>(plan.patch * plan.patch * channels), H = static_cast<double>(plan.fit.latents);
-  const double patch = 3e-6 + 4e-10 * D * H, threads = thread_count(options.threads);
-  plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * patch / threads;
-  plan.inferring_seconds = static_cast<double>(noisy.height() * noisy.width()) /
-                           static_cast<double>(plan.stride * plan.stride) * patch / threads;
+  const double code = 1e-9 * (kCosts.code + kCosts.code_product * D * H) / thread_count(options.threads);
+  plan.learning_seconds = plan.fit.iterations * static_cast<double>(available) * code;
+  plan.inferring_seconds =
+      static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(plan.stride * plan.stride) * code;
 }
 
 }  // namespace gsc

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/cost_model.h"
 #include "inference/limits.h"
 #include "math/number_text.h"
 #include "tasks/denoise/beta_process_plan.h"
@@ -168,7 +169,7 @@ bool stepwise_by_default(const DenoiseOptions& options) {
   return options.method == Method::truncated || options.method == Method::exact;
 }
 
-/// Rough seconds, for the plan and for progress: such that picture 003 takes what is measured (docs/denoise.md).
+/// Rough seconds, for the plan and for progress.
 void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
   const InferenceOptions& inference = plan.fit.inference;
   const auto H = static_cast<double>(plan.fit.latents);
@@ -177,15 +178,18 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
       static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(plan.stride * plan.stride);
   const double states =
       inference.method == Method::factored ? 0 : state_count(inference.candidates, inference.max_active);
-  const double patch = 1e-9 * states + 3e-11 * D * H + 7.5e-10 * H * static_cast<double>(inference.candidates);
+  const double posterior = kCosts.state_single * states + kCosts.product_single * D * H +
+                           kCosts.selection_single * H * static_cast<double>(inference.candidates);
   const double threads = thread_count(inference.threads);
   const double steps =
       plan.fit.batch > 0 ? static_cast<double>(train_patches) / static_cast<double>(plan.fit.batch) : 1;
-  const double m_step = 2.5e-11 * H * H * (H / 3 + D) * steps;
+  const double m_step = kCosts.product_single * H * H * (H / 3 + D) * steps;
   const int iterations = std::max(1, plan.fit.iterations);
-  plan.learning_seconds =
-      iterations * (static_cast<double>(train_patches) * (patch + 2.5e-11 * D * H) / threads + m_step);
-  plan.inferring_seconds = all * (patch + 1.25e-8 * D + plan.nonlocal_rounds * (2 * patch + 1.25e-8 * D)) / threads;
+  const double e_step = static_cast<double>(train_patches) * (posterior + kCosts.product_single * D * H) / threads;
+  const double averaged = kCosts.patch_value * D;
+  plan.learning_seconds = 1e-9 * iterations * (e_step + m_step);
+  plan.inferring_seconds =
+      1e-9 * all * (posterior + averaged + plan.nonlocal_rounds * (2 * posterior + averaged)) / threads;
 }
 
 ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
@@ -287,9 +291,10 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
     const double references =
         static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(usual.group_step * usual.group_step);
     const double search = static_cast<double>((2 * plan.groups.reach + 1) * (2 * plan.groups.reach + 1));
-    const double group = 3e-11 * D * (search + 3 * K * K) + 2.5e-10 * K * D + 2.5e-11 * K * K * K + 1.25e-9 * search;
-    plan.group_seconds += plan.group_rounds * references * group * static_cast<double>(noisy.channels.size()) /
-                          thread_count(options.threads);
+    const double matching = (kCosts.difference * D + kCosts.position) * search;
+    const double filter = kCosts.group_value * K * D + kCosts.group_product * K * K * (3 * D + K);
+    plan.group_seconds += 1e-9 * plan.group_rounds * references * (matching + filter) *
+                          static_cast<double>(noisy.channels.size()) / thread_count(options.threads);
   }
 }
 

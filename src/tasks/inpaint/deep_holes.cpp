@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "inference/cost_model.h"
 #include "math/failure.h"
 #include "math/numeric_scope.h"
 #include "tasks/groups/group_bands.h"
@@ -273,9 +274,10 @@ double deep_hole_seconds(const Picture& damaged, Index patch, int threads) {
   const double patches = missing / (kStep * kStep) * (static_cast<double>(patch) / kShell + 1);
   const double bands = static_cast<double>(damaged.channels.size()), pixels = static_cast<double>(patch * patch);
   const double together = std::min(bands, 4.0), values = pixels * together;
-  const double search = window(damaged.height(), patch) * window(damaged.width(), patch) * pixels * bands * 2e-10;
-  const double fill = bands / together * 0.5e-10 * values * values * values;
-  return patches * (search + fill) / thread_count(threads);
+  const double search =
+      kCosts.hole_difference * window(damaged.height(), patch) * window(damaged.width(), patch) * pixels * bands;
+  const double fill = kCosts.product * bands / together * values * values * values;
+  return 1e-9 * patches * (search + fill) / thread_count(threads);
 }
 
 }  // namespace gsc

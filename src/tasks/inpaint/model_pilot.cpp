@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/cost_model.h"
 #include "inference/limits.h"
 #include "tasks/picture/patches.h"
 
@@ -139,18 +140,16 @@ Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture&
 }
 
 double model_guess_seconds(const Picture& damaged, const PatchModel& of, int threads) {
-  // Measured on a core of House with models of 64 to 512 latents and patches of 8 and 12: 59 to 279 us a patch, and of
-  // the factored method 0.7 and 3.1 ms for 64 and 256 latents.
-  constexpr double kPatch = 30e-6, kProduct = 6e-9, kState = 4e-9, kFactoredProduct = 180e-9;
   const Index H = of.model.latents();
   const InferenceOptions options = of.inference.resolved(H);
   const double products = static_cast<double>(of.model.dimensions() * H);
   const bool of_states = options.method == Method::truncated || options.method == Method::exact;
   const double states =
       options.method == Method::exact ? state_count(H, H) : state_count(options.candidates, options.max_active);
-  const double each = of_states ? kPatch + kProduct * products + kState * states : kFactoredProduct * products;
+  const double each = of_states ? kCosts.gap_point + kCosts.gap_product * products + kCosts.gap_state * states
+                                : kCosts.gap_factored * products;
   const Index patches = positions_for(damaged, patch_of_model(of, damaged)).size();
-  return static_cast<double>(patches + 2 * std::min(patches, kParts * kRows)) * each / thread_count(threads);
+  return 1e-9 * static_cast<double>(patches + 2 * std::min(patches, kParts * kRows)) * each / thread_count(threads);
 }
 
 }  // namespace gsc

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/cost_model.h"
 #include "math/number_text.h"
 #include "tasks/inpaint/deep_holes.h"
 #include "tasks/inpaint/model_pilot.h"
@@ -108,8 +109,9 @@ double guess_seconds(const Picture& damaged, double missing, const MaskedGroupOp
     const double all = observed * observed / 2 * D,
                  few = 12 * unknown * unknown * unknown + 12 * unknown * D + 2 * D * (D + K);
     const double products = round.everywhere ? all : std::min(all, few);  // as the groups' filter chooses
-    seconds += references * (1.2e-10 * D * search + 5e-9 * search + 1.5e-10 * K * D * D +
-                             K * (1.5e-10 * products + 2e-9 * D + 2e-9 * observed));
+    const double matching = (kCosts.gap_difference * D + kCosts.gap_position) * search;
+    const double systems = kCosts.gap_group_product * (D * D + products) + kCosts.gap_value * (D + observed);
+    seconds += 1e-9 * references * (matching + K * systems);
   }
   return seconds * std::max(1.0, channels / together) / thread_count(round.threads);
 }
