@@ -1,6 +1,7 @@
 #pragma once
 // NVIDIA GPUs as devices (docs/gpu.md). In builds without them (preset `cuda`) there is nothing behind this header.
 
+#include <gsc/export.h>
 #include <gsc/types.h>
 
 #include <cstddef>
@@ -9,7 +10,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 struct CudaDevice {
   int index = 0;  ///< K of cuda:K
@@ -20,11 +20,10 @@ struct CudaDevice {
 };
 
 /// The GPUs of this machine. Throws Error, saying what to do, if there is no driver.
-std::vector<CudaDevice> cuda_devices();
+GSC_EXPORT std::vector<CudaDevice> cuda_devices();
 
 /// From now on options.device may be `cuda`, `cuda:K`, and `auto` may mean one. Asks no GPU anything yet. `say` is
 /// told, in words, where a GPU has failed and `auto` goes on with the processor.
-void add_cuda_engines(std::function<void(const std::string& text)> say = {});
+GSC_EXPORT void add_cuda_engines(std::function<void(const std::string& text)> say = {});
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,6 +1,7 @@
 #pragma once
 // Data as the engine sees it: a table of N points in D dimensions, walked in blocks.
 
+#include <gsc/export.h>
 #include <gsc/types.h>
 
 #include <string>
@@ -8,11 +9,10 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// A read-only table, one data point per row. The engine asks for blocks of rows and never for the whole,
 /// so an implementation may hold doubles, floats or a memory-mapped file larger than memory.
-class Data {
+class GSC_EXPORT Data {
  public:
   virtual ~Data() = default;
   virtual Index rows() const = 0;
@@ -35,7 +35,7 @@ class Data {
 };
 
 /// Data held in memory as doubles.
-class MatrixData final : public Data {
+class GSC_EXPORT MatrixData final : public Data {
  public:
   explicit MatrixData(Matrix values, std::string name = "data") : values_(std::move(values)), name_(std::move(name)) {}
   Index rows() const override { return values_.rows(); }
@@ -61,7 +61,7 @@ struct DataSummary {
 /// variance, and values too large or too small to be squared; otherwise returns mean and (co)variance. With
 /// `allow_missing` NaN is a missing value (then there are variances only), and an Error only if there is nothing else.
 /// Further threads help where there are variances only and no missing values; the sums do not depend on them.
-DataSummary summarize(const Data& data, bool full_covariance = false, bool allow_missing = false, int threads = 1);
+GSC_EXPORT DataSummary summarize(const Data& data, bool full_covariance = false, bool allow_missing = false,
+                                 int threads = 1);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,6 +1,7 @@
 #pragma once
 // Denoising a picture by learning from its own patches; the noise level is measured. Target gsc::tasks.
 
+#include <gsc/export.h>
 #include <gsc/fit.h>
 #include <gsc/noise.h>
 #include <gsc/picture.h>
@@ -12,14 +13,13 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Quality { fast, standard, best };
 enum class PatchMean { remove, keep };
 enum class PatchWeights { equal, certainty };
 enum class NoiseSource { measured, learned };
 
-struct DenoiseOptions {
+struct GSC_EXPORT DenoiseOptions {
   Quality quality = Quality::standard;  ///< sets what is left out below
   std::optional<Index> patch;           ///< patches of patch x patch pixels, over all channels
   std::optional<Index> stride;          ///< of the patches that are averaged in the end
@@ -94,15 +94,15 @@ struct Denoised {
 };
 
 /// Throws Error for a picture that is too small or flat.
-Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer = {});
+GSC_EXPORT Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer = {});
 
 /// As the options tell it, else measured.
-NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);
+GSC_EXPORT NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);
 
-std::string_view to_string(Quality quality);
-std::string_view to_string(PatchMean mean);
-std::string_view to_string(PatchWeights weights);
-std::string_view to_string(NoiseSource source);
+GSC_EXPORT std::string_view to_string(Quality quality);
+GSC_EXPORT std::string_view to_string(PatchMean mean);
+GSC_EXPORT std::string_view to_string(PatchWeights weights);
+GSC_EXPORT std::string_view to_string(NoiseSource source);
 
 template <>
 inline constexpr std::array kValues<Quality>{Quality::fast, Quality::standard, Quality::best};
@@ -113,5 +113,4 @@ inline constexpr std::array kValues<PatchWeights>{PatchWeights::equal, PatchWeig
 template <>
 inline constexpr std::array kValues<NoiseSource>{NoiseSource::measured, NoiseSource::learned};
 
-#pragma GCC visibility pop
 }  // namespace gsc

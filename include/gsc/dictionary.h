@@ -2,12 +2,12 @@
 // Options of methods that learn a dictionary: columns of W of unit norm (atoms), of which every data point takes a few.
 // They give codes, which are point estimates, in place of a posterior (docs/methods.md).
 
+#include <gsc/export.h>
 #include <gsc/types.h>
 
 #include <string_view>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class AtomUpdate { exact, approximate };
 /// lasso: 1/2 |x - D a|^2 + lambda |a|_1 is smallest. bounded: |a|_1 is smallest of all codes with a squared error of
@@ -39,8 +39,7 @@ struct DictionaryOptions {
   double decay = 0;
 };
 
-std::string_view to_string(AtomUpdate update);
-std::string_view to_string(Coding coding);
+GSC_EXPORT std::string_view to_string(AtomUpdate update);
+GSC_EXPORT std::string_view to_string(Coding coding);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,18 +1,19 @@
 #pragma once
 // What a file is: by the end of its name, and by its first bytes, whatever its name says. Target gsc::io.
 
+#include <gsc/export.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// ".csv" for "Data.CSV".
-std::string lower_extension(const std::filesystem::path& path);
+GSC_EXPORT std::string lower_extension(const std::filesystem::path& path);
 /// ".h5" and ".hdf5"
-bool is_hdf5_extension(const std::string& extension);
+GSC_EXPORT bool is_hdf5_extension(const std::string& extension);
 
 enum class FileKind { unknown, empty, npy, zip, hdf5, matlab, picture, sound, other, text };
 
@@ -22,9 +23,8 @@ struct RecognisedFile {
 };
 
 /// From the first bytes; 520 are enough.
-RecognisedFile recognise(std::span<const std::byte> start);
+GSC_EXPORT RecognisedFile recognise(std::span<const std::byte> start);
 /// The same for a file; unknown if it cannot be read.
-RecognisedFile recognise(const std::filesystem::path& path);
+GSC_EXPORT RecognisedFile recognise(const std::filesystem::path& path);
 
-#pragma GCC visibility pop
 }  // namespace gsc

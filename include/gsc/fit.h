@@ -1,6 +1,7 @@
 #pragma once
 // Learning: the EM loop, its options, and what it reports.
 
+#include <gsc/export.h>
 #include <gsc/inference.h>
 #include <gsc/model.h>
 #include <gsc/rescues.h>
@@ -12,7 +13,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Update { exact, paper };
 
@@ -28,7 +28,8 @@ struct MStepOptions {
 };
 
 /// The parameters that maximise the expected log joint given `statistics`, which were gathered under `model`.
-Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options, Rescues& rescues);
+GSC_EXPORT Model m_step(const Model& model, const Statistics& statistics, const MStepOptions& options,
+                        Rescues& rescues);
 
 enum class BasisPrior { none, identity, gp };
 enum class SweepOrder { random, fixed };
@@ -61,7 +62,7 @@ struct BetaProcessOptions {
   int burn_in = 30;  ///< sampling: sweeps before draws are averaged
 };
 
-struct FitOptions {
+struct GSC_EXPORT FitOptions {
   Index latents = 64;  ///< H
   InferenceOptions inference;
   NoiseType noise = NoiseType::scalar;
@@ -108,7 +109,7 @@ struct IterationReport {
 
 /// What a method carries from iteration to iteration beside the parameters, each thing under a name that the method
 /// knows (docs/methods.md). What is not there has its starting value.
-struct MethodState {
+struct GSC_EXPORT MethodState {
   std::map<std::string, double> numbers;
   std::map<std::string, Matrix> arrays;
   std::map<std::string, Matrix> columns;  ///< with a column per data point, as large as the data
@@ -126,7 +127,7 @@ struct FitState {
 };
 
 /// Watches the loop. Every method may be left alone. In a team every rank may have one.
-class Observer {
+class GSC_EXPORT Observer {
  public:
   virtual ~Observer() = default;
   /// After each row of the history; `state.history.back()` is the new one.
@@ -156,17 +157,16 @@ struct FitResult {
 
 /// Learns a model. `start`: parameters to start from instead of options.init. In a team all ranks get the same model,
 /// what a method keeps of each data point only the root.
-FitResult fit(const Data& data, const FitOptions& options, Observer* observer = nullptr,
-              std::optional<Model> start = {});
+GSC_EXPORT FitResult fit(const Data& data, const FitOptions& options, Observer* observer = nullptr,
+                         std::optional<Model> start = {});
 
 /// Goes on from a checkpoint: the same bits as if the earlier run had not been stopped.
-FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer = nullptr);
+GSC_EXPORT FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer = nullptr);
 
-std::string_view to_string(Update update);
-std::string_view to_string(BasisPrior prior);
-std::string_view to_string(SweepOrder order);
-std::string_view to_string(UsagePrior prior);
-std::string_view to_string(StopReason reason);
+GSC_EXPORT std::string_view to_string(Update update);
+GSC_EXPORT std::string_view to_string(BasisPrior prior);
+GSC_EXPORT std::string_view to_string(SweepOrder order);
+GSC_EXPORT std::string_view to_string(UsagePrior prior);
+GSC_EXPORT std::string_view to_string(StopReason reason);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -2,10 +2,10 @@
 // Learning from data that comes in pieces and is never there as a whole: stepwise EM that keeps its sums from one piece
 // to the next.
 
+#include <gsc/export.h>
 #include <gsc/fit.h>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// What goes from piece to piece. Empty at first.
 struct PiecewiseState {
@@ -19,8 +19,7 @@ struct PiecewiseState {
 /// that forget slowly. An empty state gets a model drawn from the first piece, unless it has one to start from. What
 /// comes back describes the piece under the parameters before each step. If it throws, the state is as it was. Not of
 /// the factored method, which keeps something of every data point, and not in a team.
-IterationReport fit_piece(PiecewiseState& state, const Data& piece, const FitOptions& options,
-                          const StopRequest& stop = {});
+GSC_EXPORT IterationReport fit_piece(PiecewiseState& state, const Data& piece, const FitOptions& options,
+                                     const StopRequest& stop = {});
 
-#pragma GCC visibility pop
 }  // namespace gsc

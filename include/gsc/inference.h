@@ -3,6 +3,7 @@
 
 #include <gsc/data.h>
 #include <gsc/dictionary.h>
+#include <gsc/export.h>
 #include <gsc/model.h>
 #include <gsc/types.h>
 
@@ -13,7 +14,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class Selection { singleton, conditional };
 enum class Method { truncated, exact, factored, ksvd, online, feature_sign, beta_process, beta_variational };
@@ -28,7 +28,7 @@ inline constexpr Index kMaxLatents = 65535;
 /// What candidates and max_active are where they are left out and there are enough latents.
 inline constexpr Index kUsualCandidates = 10, kUsualMaxActive = 5;
 
-struct InferenceOptions {
+struct GSC_EXPORT InferenceOptions {
   /// truncated: the posterior on the states of the candidates. exact: on all states. factored: the latents taken as
   /// independent given the data, for any number of them at once. ksvd, online, feature_sign: sparse codes of a
   /// dictionary, no posterior. beta_process: draws from the posterior, by Gibbs sampling. beta_variational: learns the
@@ -64,7 +64,7 @@ struct InferenceOptions {
 
 /// What an E-step leaves behind and all that an M-step reads. Sums over data points, so blocks, threads and
 /// machines are joined with +=. <.> is the expectation under the (truncated) posterior.
-struct Statistics {
+struct GSC_EXPORT Statistics {
   double count = 0;        ///< N
   double free_energy = 0;  ///< sum_n log sum_{S in K_n} p(y_n, S)
   Vector s;                ///< H        sum <s>
@@ -97,19 +97,20 @@ struct Statistics {
 };
 
 /// What InferenceOptions::device may be in this program: "cpu", and what was added (gsc/cuda.h, gsc/backend/engine.h).
-std::vector<std::string> devices();
+GSC_EXPORT std::vector<std::string> devices();
 
 /// Called between blocks of data; returning true abandons the pass (which then throws Interrupted).
 using StopRequest = std::function<bool()>;
-class Interrupted : public Error {
+class GSC_EXPORT Interrupted : public Error {
  public:
   using Error::Error;
 };
 
 /// Factored: sweeps from all zero until nothing moves.
-Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop = {});
+GSC_EXPORT Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options,
+                             const StopRequest& stop = {});
 
-struct PosteriorRequest {
+struct GSC_EXPORT PosteriorRequest {
   bool variance = false;    ///< posterior variances of s.z
   Index states = 0;         ///< so many most probable states per data point
   bool candidates = false;  ///< the candidate latents of each data point
@@ -134,43 +135,43 @@ struct Posterior {
 };
 
 /// The posterior of rows first .. first+count-1 (count < 0: to the end).
-Posterior infer(const Model& model, const Data& data, const InferenceOptions& options,
-                const PosteriorRequest& request = {}, Index first = 0, Index count = -1, const StopRequest& stop = {});
+GSC_EXPORT Posterior infer(const Model& model, const Data& data, const InferenceOptions& options,
+                           const PosteriorRequest& request = {}, Index first = 0, Index count = -1,
+                           const StopRequest& stop = {});
 
 /// As infer() of all rows; calls done(rows until here) after each chunk.
-Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceOptions& options,
-                          const PosteriorRequest& request, const std::function<void(Index)>& done = {},
-                          const StopRequest& stop = {});
+GSC_EXPORT Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceOptions& options,
+                                     const PosteriorRequest& request, const std::function<void(Index)>& done = {},
+                                     const StopRequest& stop = {});
 
 /// How many threads `requested` means here: itself, or for 0 OMP_NUM_THREADS, else the physical cores this
 /// process may use.
-int thread_count(int requested);
+GSC_EXPORT int thread_count(int requested);
 
 /// Whether the method infers the posterior of the spike-and-slab model; else it has a model of its own.
-bool spike_and_slab(Method method);
+GSC_EXPORT bool spike_and_slab(Method method);
 /// Whether it gives one code for each data point and nothing of how certain that is.
-bool point_estimate(Method method);
+GSC_EXPORT bool point_estimate(Method method);
 /// Whether it must be told how strong the noise is.
-bool needs_noise_level(Method method);
+GSC_EXPORT bool needs_noise_level(Method method);
 /// What learning by this method makes better from iteration to iteration, as files and JSON call it: "free_energy".
-std::string_view objective_name(Method method);
+GSC_EXPORT std::string_view objective_name(Method method);
 /// The same for people: "free energy".
-std::string_view objective_text(Method method);
+GSC_EXPORT std::string_view objective_text(Method method);
 /// Whether less of it is better.
-bool minimised(Method method);
+GSC_EXPORT bool minimised(Method method);
 /// Whether `one` is a better value of the method's objective than `other`.
-bool better(Method method, double one, double other);
+GSC_EXPORT bool better(Method method, double one, double other);
 /// Whether the objective is a mean over the data points, and not a sum.
-bool mean_objective(Method method);
+GSC_EXPORT bool mean_objective(Method method);
 /// Whether codes hang on lambda and not on the noise level: those of a lasso do.
-bool codes_by_lambda(const InferenceOptions& options);
+GSC_EXPORT bool codes_by_lambda(const InferenceOptions& options);
 /// max |W'(y - b)| over data points and latents: with a lambda of that or more all codes of a lasso are zero.
-double largest_useful_lambda(const Model& model, const Data& data, Missing missing = Missing::error);
+GSC_EXPORT double largest_useful_lambda(const Model& model, const Data& data, Missing missing = Missing::error);
 
-std::string_view to_string(Selection selection);
-std::string_view to_string(Method method);
-std::string_view to_string(Precision precision);
-std::string_view to_string(Missing missing);
+GSC_EXPORT std::string_view to_string(Selection selection);
+GSC_EXPORT std::string_view to_string(Method method);
+GSC_EXPORT std::string_view to_string(Precision precision);
+GSC_EXPORT std::string_view to_string(Missing missing);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -3,6 +3,7 @@
 // NaN. Target gsc::tasks.
 
 #include <gsc/denoise.h>
+#include <gsc/export.h>
 #include <gsc/picture.h>
 
 #include <functional>
@@ -11,7 +12,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// A model of patches of patch x patch pixels, over all channels (in the order row, column, channel), that was learned
 /// elsewhere: by fit() on patches, or by denoise() of another picture in the same units.
@@ -20,7 +20,7 @@ struct PatchModel {
   InferenceOptions inference;
 };
 
-struct InpaintOptions {
+struct GSC_EXPORT InpaintOptions {
   Quality quality = Quality::standard;  ///< sets what is left out below
   std::optional<Index> patch;           ///< of groups, in pixels a side; the sizes around it follow
   std::optional<int> groups;            ///< rounds of groups of patches that look alike
@@ -82,15 +82,15 @@ struct Inpainted {
 
 /// `damaged` has NaN for every missing value. Nothing missing: noise is taken out, if there is any. Throws Error for a
 /// picture that is too small, or has a channel of which all is missing; infinite values are refused.
-Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, const InpaintObserver& observer = {});
+GSC_EXPORT Inpainted inpaint(const Picture& damaged, const InpaintOptions& options,
+                             const InpaintObserver& observer = {});
 
 /// NaN where the mask, of the same size and with one channel or as many, is not zero. Throws Error if sizes differ.
-Picture with_gaps(const Picture& picture, const Picture& mask);
+GSC_EXPORT Picture with_gaps(const Picture& picture, const Picture& mask);
 /// NaN where a value is equal to `missing`, of a fraction also to the float next to it, as pictures in single precision
 /// have it; NaN itself stays.
-Picture with_gaps(const Picture& picture, double missing);
+GSC_EXPORT Picture with_gaps(const Picture& picture, double missing);
 /// A picture whose values were each kept with probability `observed`; `whole_pixels`: all channels of a pixel or none.
-Picture drop_values(const Picture& picture, double observed, bool whole_pixels, std::uint64_t seed);
+GSC_EXPORT Picture drop_values(const Picture& picture, double observed, bool whole_pixels, std::uint64_t seed);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -2,14 +2,14 @@
 // Missing values. NaN stands for them wherever InferenceOptions::missing is nan; here is what makes NaN of other signs
 // (docs/gaps.md).
 
+#include <gsc/export.h>
 #include <gsc/inference.h>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// Another table with NaN for what is missing. `nan`: what a NaN elsewhere in that table is, an Error that names row
 /// and column, or missing, too. What it is made of must outlive it.
-class MaskedData final : public Data {
+class GSC_EXPORT MaskedData final : public Data {
  public:
   /// Missing is what has this value. A fraction is also met as the float next to it, as tables in single precision have
   /// it.
@@ -54,8 +54,8 @@ struct Imputed {
 
 /// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. On the
 /// processor.
-Imputed impute(const Model& model, const Data& data, const InferenceOptions& options, const ImputeOptions& what = {},
-               Index first = 0, Index count = -1, const StopRequest& stop = {});
+GSC_EXPORT Imputed impute(const Model& model, const Data& data, const InferenceOptions& options,
+                          const ImputeOptions& what = {}, Index first = 0, Index count = -1,
+                          const StopRequest& stop = {});
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -9,12 +9,12 @@
 //   Sigma    noise    D       covariance of the observation noise
 
 #include <gsc/data.h>
+#include <gsc/export.h>
 #include <gsc/types.h>
 
 #include <string_view>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class NoiseType { scalar, diagonal, full };
 enum class SlabType { diagonal, full };
@@ -23,7 +23,7 @@ enum class Init { random, data };
 enum class Intercept { learned, mean, none };
 
 /// Sigma: one variance for all dimensions, one each, or a covariance matrix.
-class Noise {
+class GSC_EXPORT Noise {
  public:
   Noise() = default;
   static Noise scalar(double variance, Index dimensions);
@@ -52,7 +52,7 @@ class Noise {
 };
 
 /// Psi: a variance per latent, or a covariance matrix.
-class Slab {
+class GSC_EXPORT Slab {
  public:
   Slab() = default;
   static Slab diagonal(Vector variances);
@@ -71,7 +71,7 @@ class Slab {
   Matrix values_;
 };
 
-struct Model {
+struct GSC_EXPORT Model {
   Matrix W;
   /// D x H, or empty: how uncertain each entry of W is. Learned by the factored method with a prior on W, and used by
   /// its inference; the other methods take W as it stands.
@@ -89,7 +89,7 @@ struct Model {
 };
 
 /// Whether all parameters are the same numbers.
-bool operator==(const Model& one, const Model& other);
+GSC_EXPORT bool operator==(const Model& one, const Model& other);
 
 /// A starting point for learning.
 ///   random: the paper's footnote: pi uniform in 0.05..0.95, mu normal, slab variances uniform in (0, 1], noise = data
@@ -98,8 +98,8 @@ bool operator==(const Model& one, const Model& other);
 ///           0.1..0.5, noise = data covariance. Starts near the data, so it needs fewer iterations.
 /// What is missing (NaN) of a data point is taken to be the mean.
 /// With an intercept, which is the data's mean, columns are data points less that mean.
-Model initial_model(const Data& data, const DataSummary& summary, Index latents, NoiseType noise, SlabType slab,
-                    Init init, Random& random, Intercept intercept = Intercept::none);
+GSC_EXPORT Model initial_model(const Data& data, const DataSummary& summary, Index latents, NoiseType noise,
+                               SlabType slab, Init init, Random& random, Intercept intercept = Intercept::none);
 
 struct Sample {
   Matrix data;    ///< N x D
@@ -107,12 +107,11 @@ struct Sample {
   Matrix slabs;   ///< N x H; the code of point n is spikes.row(n) * slabs.row(n), element by element
 };
 
-Sample sample(const Model& model, Index count, Random& random);
+GSC_EXPORT Sample sample(const Model& model, Index count, Random& random);
 
-std::string_view to_string(NoiseType type);
-std::string_view to_string(SlabType type);
-std::string_view to_string(Init init);
-std::string_view to_string(Intercept intercept);
+GSC_EXPORT std::string_view to_string(NoiseType type);
+GSC_EXPORT std::string_view to_string(SlabType type);
+GSC_EXPORT std::string_view to_string(Init init);
+GSC_EXPORT std::string_view to_string(Intercept intercept);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,6 +1,7 @@
 #pragma once
 // Models and checkpoints in files, written as <gsc/arrays.h> writes. Target gsc::io.
 
+#include <gsc/export.h>
 #include <gsc/fit.h>
 #include <gsc/recording.h>
 
@@ -10,7 +11,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// How a table says which of its values are missing (gsc/missing.h), where it is not by NaN alone, as
 /// InferenceOptions::missing has it.
@@ -28,14 +28,14 @@ struct ModelFile {
   MissingSigns missing = {};                ///< of the table that it was learned from
 };
 /// `checkpoint`: also what only going on needs and is as large as the data (MethodState::columns).
-void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);
-ModelFile load_model(const std::filesystem::path& path);
+GSC_EXPORT void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);
+GSC_EXPORT ModelFile load_model(const std::filesystem::path& path);
 
 /// Names the options in which two runs differ so that one cannot go on from the other; empty if it can.
-std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now);
+GSC_EXPORT std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now);
 
 /// Saves a checkpoint (a model file) every `every` iterations, and when asked to.
-class Checkpoint final : public Observer {
+class GSC_EXPORT Checkpoint final : public Observer {
  public:
   Checkpoint(std::filesystem::path path, const FitOptions& options, int every, std::optional<Recording> recording = {},
              MissingSigns missing = {})
@@ -57,5 +57,4 @@ class Checkpoint final : public Observer {
   MissingSigns missing_;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

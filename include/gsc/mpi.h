@@ -1,15 +1,15 @@
 #pragma once
 // The team of mpirun (docs/cluster.md). Target gsc::mpi, in builds with GSC_MPI.
 
+#include <gsc/export.h>
 #include <gsc/team.h>
 
 #include <string>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// Starts MPI and ends it. One per process.
-class MpiTeam final : public Team {
+class GSC_EXPORT MpiTeam final : public Team {
  public:
   MpiTeam();
   ~MpiTeam() override;
@@ -40,5 +40,4 @@ class MpiTeam final : public Team {
   std::vector<int> nodes_;  // by rank
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

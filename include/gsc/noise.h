@@ -1,12 +1,12 @@
 #pragma once
 // The noise of pictures: how strong it is, and adding some. Target gsc::tasks.
 
+#include <gsc/export.h>
 #include <gsc/picture.h>
 
 #include <string>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// How strong the noise of a picture is, if it is white and Gaussian and alike everywhere.
 struct NoiseLevel {
@@ -18,13 +18,12 @@ struct NoiseLevel {
 };
 
 /// Adds N(0, sigma^2); `clip` also rounds and clips to the range of the depth.
-Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
+GSC_EXPORT Picture add_noise(const Picture& clean, double sigma, bool clip, std::uint64_t seed);
 
 /// From the smooth parts of the picture and the spectra of all of it, no model needed; what grain the picture has of
 /// its own counts as noise. The result does not depend on threads.
-NoiseLevel measure_noise(const Picture& picture, int threads = 0);
+GSC_EXPORT NoiseLevel measure_noise(const Picture& picture, int threads = 0);
 /// measure_noise().std
-double estimate_noise(const Picture& picture);
+GSC_EXPORT double estimate_noise(const Picture& picture);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -7,13 +7,13 @@
 //
 // Of the truncated method with a diagonal slab, any noise.
 
+#include <gsc/export.h>
 #include <gsc/inference.h>
 
 #include <cstdint>
 #include <span>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// The posterior of each data point on its candidates alone: H' numbers a point instead of H. Unlike those of infer(),
 /// the states are the subsets of the candidates only; no other latent may be active by itself.
@@ -31,7 +31,7 @@ struct SparsePosterior {
 };
 
 /// Which data points are like which. Rows are those of the data.
-class Neighbours {
+class GSC_EXPORT Neighbours {
  public:
   virtual ~Neighbours() = default;
   /// How many a row has at most.
@@ -47,7 +47,7 @@ class Neighbours {
   }
 };
 
-struct NonLocalOptions {
+struct GSC_EXPORT NonLocalOptions {
   double pseudo_counts = 2;  ///< k: so many data points with the model's own prior are added to the neighbours
 
   /// Throws UsageError naming the first field that makes no sense.
@@ -64,19 +64,18 @@ struct Prior {
 ///   pi_n  = (k pi + sum_m <s>_m) / (k + K)                                               within [1e-7, 0.999]
 ///   mu_n  = (k mu + sum_m <s.z>_m) / (k + sum_m <s>_m)
 ///   psi_n = (k (psi + mu^2) + sum_m <(s.z)^2>_m) / (k + sum_m <s>_m) - mu_n^2    at least 1e-3 of its first term
-Prior own_prior(const Model& model, const SparsePosterior& before, std::span<const std::uint32_t> rows,
-                const NonLocalOptions& options = {});
+GSC_EXPORT Prior own_prior(const Model& model, const SparsePosterior& before, std::span<const std::uint32_t> rows,
+                           const NonLocalOptions& options = {});
 
 /// The posterior of rows first .. first+count-1 (count < 0: to the end) under the model's prior.
-SparsePosterior infer_sparse(const Model& model, const Data& data, const InferenceOptions& options, Index first = 0,
-                             Index count = -1, const StopRequest& stop = {});
+GSC_EXPORT SparsePosterior infer_sparse(const Model& model, const Data& data, const InferenceOptions& options,
+                                        Index first = 0, Index count = -1, const StopRequest& stop = {});
 
 /// The same, each under its own prior. `before` must hold the rows that `neighbours` names for these, and may be a
 /// window of the data: a large picture can be done in tiles.
-SparsePosterior infer_nonlocal(const Model& model, const Data& data, const InferenceOptions& options,
-                               const SparsePosterior& before, const Neighbours& neighbours,
-                               const NonLocalOptions& nonlocal = {}, Index first = 0, Index count = -1,
-                               const StopRequest& stop = {});
+GSC_EXPORT SparsePosterior infer_nonlocal(const Model& model, const Data& data, const InferenceOptions& options,
+                                          const SparsePosterior& before, const Neighbours& neighbours,
+                                          const NonLocalOptions& nonlocal = {}, Index first = 0, Index count = -1,
+                                          const StopRequest& stop = {});
 
-#pragma GCC visibility pop
 }  // namespace gsc

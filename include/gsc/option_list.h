@@ -2,6 +2,7 @@
 // What options of learning there are, for programs that offer them to their users under other names than C++'s: a
 // language binding, a form, a settings file.
 
+#include <gsc/export.h>
 #include <gsc/fit.h>
 
 #include <string>
@@ -9,7 +10,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class OptionKind { integer, real, word, boolean, text, shape };
 
@@ -27,16 +27,15 @@ struct OptionDescription {
 };
 
 /// The fields of FitOptions and of what it holds, but for those that are no choice of a user (the team of processes).
-std::vector<OptionDescription> fit_option_list();
+GSC_EXPORT std::vector<OptionDescription> fit_option_list();
 
 /// The value of an option as text, numbers so that no bit is lost; and the option set from such a text. Both throw
 /// UsageError: for a name that is none, which is told what there is, and for text that does not fit the kind. Ranges
 /// are FitOptions::validate()'s to check.
-std::string option_text(const FitOptions& options, std::string_view name);
-void set_option(FitOptions& options, std::string_view name, const std::string& text);
+GSC_EXPORT std::string option_text(const FitOptions& options, std::string_view name);
+GSC_EXPORT void set_option(FitOptions& options, std::string_view name, const std::string& text);
 
 /// The options with this method, and with defaults where they are of other methods alone.
-FitOptions options_for(FitOptions options, Method method);
+GSC_EXPORT FitOptions options_for(FitOptions options, Method method);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,6 +1,7 @@
 #pragma once
 // Pictures in memory. Target gsc::tasks; gsc/picture_files.h reads and writes them.
 
+#include <gsc/export.h>
 #include <gsc/types.h>
 
 #include <cstddef>
@@ -8,10 +9,9 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 enum class PixelDepth { bits8, bits16, real32 };
-std::string_view to_string(PixelDepth depth);
+GSC_EXPORT std::string_view to_string(PixelDepth depth);
 
 /// What a file says beside its pixels. It goes along, from the file read to the file written, and is not looked at.
 struct PictureMetadata {
@@ -21,7 +21,7 @@ struct PictureMetadata {
 };
 
 /// Pixels in the units of the file: 0..255, 0..65535, or any real number.
-struct Picture {
+struct GSC_EXPORT Picture {
   std::vector<Matrix> channels;  ///< 1 (grey) or 3 (red, green, blue), each height x width
   Matrix alpha;                  ///< height x width in the same units, or empty
   PixelDepth depth = PixelDepth::bits8;
@@ -33,5 +33,4 @@ struct Picture {
   double peak() const;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,6 +1,7 @@
 #pragma once
 // Pictures in files. Target gsc::media.
 
+#include <gsc/export.h>
 #include <gsc/picture.h>
 
 #include <cstddef>
@@ -10,16 +11,15 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 struct PictureFormat {
   std::string name;                     ///< "TIFF"
   std::vector<std::string> extensions;  ///< ".tif", ".tiff"
 };
 /// Those that are read and written.
-const std::vector<PictureFormat>& picture_formats();
+GSC_EXPORT const std::vector<PictureFormat>& picture_formats();
 /// Of all formats: ".png", ".jpg", ".jpeg", ...
-std::vector<std::string> picture_extensions();
+GSC_EXPORT std::vector<std::string> picture_extensions();
 
 /// Real pictures may hold NaN for what is missing (gsc/inpaint.h): refused, or taken as it is (infinity, too).
 enum class NanPixels { refused, taken };
@@ -29,28 +29,27 @@ enum class Bands { refused, taken };
 
 /// Reads a file of any of these formats, told apart by its first bytes, and turns it the way its EXIF block or TIFF
 /// orientation says the camera was held. Throws Error naming the file and what is wrong (missing, damaged, a video).
-Picture read_picture(const std::filesystem::path& path, NanPixels nan = NanPixels::refused,
-                     Bands bands = Bands::refused);
+GSC_EXPORT Picture read_picture(const std::filesystem::path& path, NanPixels nan = NanPixels::refused,
+                                Bands bands = Bands::refused);
 /// The same from memory; messages call it `name`.
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, NanPixels nan = NanPixels::refused,
-                       Bands bands = Bands::refused);
+GSC_EXPORT Picture decode_picture(std::span<const std::byte> bytes, const std::string& name,
+                                  NanPixels nan = NanPixels::refused, Bands bands = Bands::refused);
 
 /// Writes by extension, rounding and clipping to the depth; atomically. The metadata go with it as far as the format
 /// can hold them (docs/denoise.md has a table). TIFF takes four and more channels, as bands. Throws Error if the format
 /// cannot hold the pixels.
-void write_picture(const std::filesystem::path& path, const Picture& picture);
+GSC_EXPORT void write_picture(const std::filesystem::path& path, const Picture& picture);
 /// The bytes of the file that write_picture() would write to a name with this extension.
-std::vector<std::byte> encode_picture(const std::filesystem::path& name, const Picture& picture);
+GSC_EXPORT std::vector<std::byte> encode_picture(const std::filesystem::path& name, const Picture& picture);
 
 /// A picture file, or by the extension .npy an array of height x width (x bands): bytes and 16-bit integers are
 /// pictures of such depth, all else is real. NaN and bands are taken.
-Picture read_bands(const std::filesystem::path& path);
+GSC_EXPORT Picture read_bands(const std::filesystem::path& path);
 /// The same way back; arrays are doubles, not rounded.
-void write_bands(const std::filesystem::path& path, const Picture& picture);
-bool is_picture_array(const std::filesystem::path& path);  ///< by extension
+GSC_EXPORT void write_bands(const std::filesystem::path& path, const Picture& picture);
+GSC_EXPORT bool is_picture_array(const std::filesystem::path& path);  ///< by extension
 
 /// Throws Error if write_picture() would because the format that `path` asks for cannot hold the picture.
-void check_writable(const std::filesystem::path& path, const Picture& picture);
+GSC_EXPORT void check_writable(const std::filesystem::path& path, const Picture& picture);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -2,6 +2,7 @@
 // Recordings of several channels as data: every data point is a window of consecutive samples.
 
 #include <gsc/data.h>
+#include <gsc/export.h>
 
 #include <memory>
 #include <optional>
@@ -9,13 +10,12 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 class Team;  // <gsc/team.h>
 
 /// What the dimensions of a model of windows are. Dimension s * channels + c is sample s of channel c: the values of a
 /// sample stand together, which is the shape window x 1 x channels.
-struct Recording {
+struct GSC_EXPORT Recording {
   Index window = 0;                ///< samples of a data point, N
   Index hop = 0;                   ///< samples from the beginning of one window to that of the next
   Index channels = 0;              ///< C
@@ -28,7 +28,7 @@ struct Recording {
 };
 
 /// The windows of a recording, one per row, cut out when they are asked for: nothing of their size is kept.
-class WindowData final : public Data {
+class GSC_EXPORT WindowData final : public Data {
  public:
   /// `samples` has a row for every sample and a column for every channel. Throws UsageError for a window or hop of 0,
   /// Error for a window longer than the recording. A window that is not complete at the end is left out. `gaps`: NaN is
@@ -70,13 +70,12 @@ struct TimeColumn {
 /// Whether the first of several columns is the time: it rises evenly (each value within a tenth of a step of where it
 /// should be; eight rows at least), or is called time, t, seconds, sample or the like. Reads no further than to the
 /// first row that speaks against it.
-std::optional<TimeColumn> find_time(const Data& table);
+GSC_EXPORT std::optional<TimeColumn> find_time(const Data& table);
 
 /// The same on all ranks of a team, of a table that only the root may be able to read.
-std::optional<TimeColumn> find_time(const Data& table, Team& team);
+GSC_EXPORT std::optional<TimeColumn> find_time(const Data& table, Team& team);
 
 /// A table without its first column.
-std::unique_ptr<Data> without_first_column(std::shared_ptr<const Data> table);
+GSC_EXPORT std::unique_ptr<Data> without_first_column(std::shared_ptr<const Data> table);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,6 +1,7 @@
 #pragma once
 // One self-contained HTML page about a run: charts, tables, pictures; works offline. Target gsc::report.
 
+#include <gsc/export.h>
 #include <gsc/fit.h>
 #include <gsc/picture.h>
 #include <gsc/recording.h>
@@ -12,7 +13,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// A line or bar chart.
 struct Chart {
@@ -38,7 +38,7 @@ struct Figure {
   double black = 0, white = 255;  ///< values shown as black and white
 };
 
-class Report {
+class GSC_EXPORT Report {
  public:
   explicit Report(std::string title, std::string subtitle = "");
 
@@ -70,5 +70,4 @@ class Report {
   int charts_ = 0, bases_ = 0;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

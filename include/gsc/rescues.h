@@ -1,14 +1,15 @@
 #pragma once
 // What learning had to mend, and the list of it that sums, model files, messages, pages and JSON follow.
 
+#include <gsc/export.h>
+
 #include <cstddef>
 #include <cstdint>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// What the M-step had to do beyond the plain formulas, and how often. Nothing here happens silently.
-struct Rescues {
+struct GSC_EXPORT Rescues {
   std::int64_t unused_latents = 0;  ///< columns of W, mu, slab kept because nobody used the latent
   std::int64_t floored_pi = 0;      ///< pi held in [1e-7, 1 - 1e-7]
   std::int64_t floored_slab = 0;    ///< slab variances or eigenvalues held above their floor
@@ -43,5 +44,4 @@ static_assert(
     }() == sizeof(Rescues),
     "a field of Rescues is not in the list");
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,13 +1,13 @@
 #pragma once
 // Learning from several starts, of which the best is kept.
 
+#include <gsc/export.h>
 #include <gsc/fit.h>
 
 #include <optional>
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 struct Restarts {
   FitResult best;
@@ -21,8 +21,8 @@ struct Restarts {
 /// some of them; a single start, or data that only the root holds, is shared by rows. Starts that fail do not count
 /// unless all do. With batches the last iteration of every start is full EM also where options.polish is 0, so that
 /// exact free energies are compared. `first`: what the first one starts from instead of options.init.
-Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts, Observer* observer = nullptr,
-                      const std::optional<Model>& first = {});
+GSC_EXPORT Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts,
+                                 Observer* observer = nullptr, const std::optional<Model>& first = {});
 
 /// How the starts of one fit compare.
 struct StartsSummary {
@@ -30,7 +30,6 @@ struct StartsSummary {
   Index near = 0;    ///< starts within 1 of the best: a likelihood ratio below e
   Index failed = 0;  ///< starts without a free energy
 };
-StartsSummary compare_starts(const std::vector<double>& free_energies);
+GSC_EXPORT StartsSummary compare_starts(const std::vector<double>& free_energies);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,6 +1,7 @@
 #pragma once
 // Blind source separation: x = W (s.z) + noise, one column of W per source. Target gsc::tasks.
 
+#include <gsc/export.h>
 #include <gsc/fit.h>
 #include <gsc/words.h>
 
@@ -10,7 +11,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// automatic: on, unless more than half of what whitening leaves turns out to be noise.
 enum class Whiten { automatic, on, off };
@@ -25,7 +25,7 @@ enum class Nonlinearity { tanh, cube, gauss };
 enum class Decorrelation { symmetric, deflation };
 
 /// FastICA (Hyvarinen 1999).
-struct FasticaOptions {
+struct GSC_EXPORT FasticaOptions {
   Nonlinearity nonlinearity = Nonlinearity::tanh;
   Decorrelation decorrelation = Decorrelation::symmetric;
   int iterations = 1000;    ///< at most; with deflation of each direction
@@ -42,7 +42,7 @@ struct FasticaRun {
   double change = 1;       ///< how far a direction turned in its last iteration, 1 - |cosine|; the largest
 };
 
-struct SeparateOptions {
+struct GSC_EXPORT SeparateOptions {
   SeparateMethod method = SeparateMethod::model;
   FitOptions fit;             ///< latents 0: as many as channels
   bool choose_method = true;  ///< exact up to 12 latents, then truncated with candidates = max_active = 10 (paper)
@@ -80,15 +80,15 @@ struct Separation {
 /// deviations there were. What separate() then finds is about the normalised channels: row c of its mixing times
 /// deviation c is for the channel as it came. Throws Error for a constant row, which it calls `row_name` and its
 /// number.
-Vector normalise(Matrix& rows, const std::string& row_name = "channel");
+GSC_EXPORT Vector normalise(Matrix& rows, const std::string& row_name = "channel");
 
 /// mixture: channels x samples.
-Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
+GSC_EXPORT Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
 
-std::string_view to_string(Whiten whiten);
-std::string_view to_string(SeparateMethod method);
-std::string_view to_string(Nonlinearity nonlinearity);
-std::string_view to_string(Decorrelation decorrelation);
+GSC_EXPORT std::string_view to_string(Whiten whiten);
+GSC_EXPORT std::string_view to_string(SeparateMethod method);
+GSC_EXPORT std::string_view to_string(Nonlinearity nonlinearity);
+GSC_EXPORT std::string_view to_string(Decorrelation decorrelation);
 
 template <>
 inline constexpr std::array kValues<Whiten>{Whiten::automatic, Whiten::on, Whiten::off};
@@ -99,5 +99,4 @@ inline constexpr std::array kValues<Nonlinearity>{Nonlinearity::tanh, Nonlineari
 template <>
 inline constexpr std::array kValues<Decorrelation>{Decorrelation::symmetric, Decorrelation::deflation};
 
-#pragma GCC visibility pop
 }  // namespace gsc

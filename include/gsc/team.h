@@ -2,6 +2,7 @@
 // Several processes that work on one problem together (docs/cluster.md). Nothing here needs MPI.
 
 #include <gsc/data.h>
+#include <gsc/export.h>
 #include <gsc/types.h>
 
 #include <cstddef>
@@ -10,12 +11,11 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 using Bytes = std::vector<std::byte>;
 
 /// Memory of which every rank of a node owns a part and sees the others'.
-class SharedMemory {
+class GSC_EXPORT SharedMemory {
  public:
   virtual ~SharedMemory() = default;
   virtual double* of(int rank) = 0;  ///< the part of a rank of this node
@@ -24,7 +24,7 @@ class SharedMemory {
 
 /// Processes, called ranks, that all call the same functions in the same order. This class is the team of one;
 /// MpiTeam (gsc/mpi.h) is that of mpirun.
-class Team {
+class GSC_EXPORT Team {
  public:
   virtual ~Team() = default;
   virtual int rank() const { return 0; }
@@ -46,7 +46,7 @@ class Team {
 };
 
 /// The team of one.
-Team& solo();
+GSC_EXPORT Team& solo();
 
 /// Which rows a rank works on.
 ///   uniform ("static"): a contiguous share, always the same.
@@ -54,7 +54,7 @@ Team& solo();
 ///   global: the same over all ranks: rows go to where their cluster is.
 enum class Partition { uniform, local, global };
 
-struct SharingOptions {
+struct GSC_EXPORT SharingOptions {
   Team* team = &solo();
   Partition partition = Partition::uniform;
   /// global: clusters larger than the top `alpha` percent of the cluster sizes are cut, to balance the load.
@@ -74,7 +74,7 @@ struct SharingReport {
 };
 
 /// Data that only the root holds: the others know its shape. fit() hands every rank its rows.
-class RootData final : public Data {
+class GSC_EXPORT RootData final : public Data {
  public:
   /// `data` is null on all ranks but the root.
   RootData(Team& team, std::unique_ptr<Data> data);
@@ -92,7 +92,6 @@ class RootData final : public Data {
   std::vector<std::string> column_names_;
 };
 
-std::string_view to_string(Partition partition);
+GSC_EXPORT std::string_view to_string(Partition partition);
 
-#pragma GCC visibility pop
 }  // namespace gsc

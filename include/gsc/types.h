@@ -1,6 +1,8 @@
 #pragma once
 // The types every other header speaks: matrices, the random generator, errors.
 
+#include <gsc/export.h>
+
 #include <Eigen/Core>
 #include <cstdint>
 #include <random>
@@ -8,7 +10,6 @@
 #include <string>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 using Index = Eigen::Index;
 
@@ -27,16 +28,15 @@ using Random = std::mt19937_64;
 
 /// Something the user can mend: a broken file, impossible data, a full disk. what() says what happened,
 /// where, with which value, and what to do about it.
-class Error : public std::runtime_error {
+class GSC_EXPORT Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// An option or argument that makes no sense; found before any work is done.
-class UsageError : public Error {
+class GSC_EXPORT UsageError : public Error {
  public:
   using Error::Error;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -3,6 +3,7 @@
 // posterior, and what its learning starts every iteration with. A method's way to code is a class that implements
 // Coder; going over the data, threads and missing values are here.
 
+#include <gsc/export.h>
 #include <gsc/inference.h>
 
 #include <Eigen/SparseCore>
@@ -12,7 +13,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// H x N, a column per data point.
 using Codes = Eigen::SparseMatrix<double>;
@@ -26,7 +26,7 @@ struct Code {
 };
 
 /// Codes one block of data points after the other, with work space of its own: one for each thread.
-class Coder {
+class GSC_EXPORT Coder {
  public:
   virtual ~Coder() = default;
   /// The codes of the first codes.size() rows of X, which are data points less the intercept, with zeros where
@@ -38,13 +38,13 @@ class Coder {
 /// Makes the coders of all threads, which share what it has derived from the model.
 using CoderMaker = std::function<std::unique_ptr<Coder>()>;
 /// The method's, for this dictionary. Model and options need not outlive it.
-CoderMaker make_coder(const Model& model, const InferenceOptions& options);
+GSC_EXPORT CoderMaker make_coder(const Model& model, const InferenceOptions& options);
 
 /// Fills block and mask with rows first, first + 1, ...: data points less the intercept, zeros and a 0 in the mask
 /// where a value is missing; the mask is empty where none is.
 using CentredRows = std::function<void(Index first, Index rows, Matrix& block, Matrix& observed)>;
 /// Those of data under a model. Throws Error for what is no number, unless NaN is a missing value.
-CentredRows centred_rows(const Data& data, const Model& model, Missing missing);
+GSC_EXPORT CentredRows centred_rows(const Data& data, const Model& model, Missing missing);
 
 struct Coded {
   Codes codes;           ///< a column for each of the rows
@@ -54,13 +54,12 @@ struct Coded {
 
 /// The codes of rows first .. first+count-1 on all threads: the same bits for any number of them. `start`: codes of
 /// these rows to start from, or null.
-Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, Index count, Index latents,
-                const InferenceOptions& options, const StopRequest& stop, const Codes* start = nullptr);
+GSC_EXPORT Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, Index count, Index latents,
+                           const InferenceOptions& options, const StopRequest& stop, const Codes* start = nullptr);
 
 /// Rows first .. first+count-1 of the data with b + W z, from their codes z, where a value is missing; with `denoise`
 /// everywhere.
-Matrix imputed_by_codes(const Model& model, const Data& data, const InferenceOptions& options, bool denoise,
-                        Index first, Index count, const StopRequest& stop);
+GSC_EXPORT Matrix imputed_by_codes(const Model& model, const Data& data, const InferenceOptions& options, bool denoise,
+                                   Index first, Index count, const StopRequest& stop);
 
-#pragma GCC visibility pop
 }  // namespace gsc

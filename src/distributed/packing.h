@@ -1,15 +1,15 @@
 #pragma once
 // Values as bytes and back, for ranks of one program on machines of one kind.
 
+#include <gsc/export.h>
 #include <gsc/team.h>
 
 #include <string>
 #include <type_traits>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
-class Packer {
+class GSC_EXPORT Packer {
  public:
   template <class T>
   requires std::is_trivially_copyable_v<T> Packer& operator<<(const T& value) { return append(&value, sizeof value); }
@@ -75,7 +75,7 @@ class Unpacker {
 
 /// outgoing[r] goes to rank r; returns what came from each rank.
 template <class T>
-std::vector<std::vector<T>> exchange_lists(Team& team, const std::vector<std::vector<T>>& outgoing) {
+GSC_EXPORT std::vector<std::vector<T>> exchange_lists(Team& team, const std::vector<std::vector<T>>& outgoing) {
   std::vector<Bytes> bytes;
   for (const auto& values : outgoing) bytes.push_back((Packer() << values).take());
   std::vector<std::vector<T>> incoming;
@@ -83,5 +83,4 @@ std::vector<std::vector<T>> exchange_lists(Team& team, const std::vector<std::ve
   return incoming;
 }
 
-#pragma GCC visibility pop
 }  // namespace gsc

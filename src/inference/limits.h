@@ -1,6 +1,7 @@
 #pragma once
 // How far states can be gone over.
 
+#include <gsc/export.h>
 #include <gsc/inference.h>
 
 namespace gsc {
@@ -8,9 +9,7 @@ namespace gsc {
 /// The subset tree keeps some per-candidate vectors on the stack.
 inline constexpr int kMaxCandidates = 128;
 
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 /// Subsets of so many candidates with at most max_active members, the empty one included.
-double state_count(Index candidates, Index max_active);
-#pragma GCC visibility pop
+GSC_EXPORT double state_count(Index candidates, Index max_active);
 
 }  // namespace gsc

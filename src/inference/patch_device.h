@@ -2,6 +2,7 @@
 // Where work on the patches of a picture may be done other than on the processor: looking for patches that are alike,
 // and groups of them (tasks/groups/patch_groups.h). Engines on such devices come with one of these under the same name.
 
+#include <gsc/export.h>
 #include <gsc/types.h>
 
 #include <cstdint>
@@ -12,7 +13,6 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// A picture as planes of floats; rows are `stride` numbers apart, and there is as much behind the last.
 struct PlanesView {
@@ -29,14 +29,14 @@ struct GroupShape {
 };
 
 /// Looks for the neighbours of patches at every position of a picture.
-class PatchSearch {
+class GSC_EXPORT PatchSearch {
  public:
   virtual ~PatchSearch() = default;
   /// Of patches first .. first+count-1, in the order of their positions: `most` rows each, nearest first, and how many.
   virtual void find(Index first, Index count, std::uint32_t* rows, std::int32_t* counts) = 0;
 };
 
-class PatchDevice {
+class GSC_EXPORT PatchDevice {
  public:
   virtual ~PatchDevice() = default;
   /// Whether it can do groups like these.
@@ -54,9 +54,8 @@ class PatchDevice {
 
 using PatchDeviceMaker = std::function<std::unique_ptr<PatchDevice>(const std::string& device)>;
 /// From now on make_patch_device(device) is what this makes; it may be null.
-void add_patch_device(const std::string& device, PatchDeviceMaker maker);
+GSC_EXPORT void add_patch_device(const std::string& device, PatchDeviceMaker maker);
 /// Null: the processor does it.
-std::unique_ptr<PatchDevice> make_patch_device(const std::string& device);
+GSC_EXPORT std::unique_ptr<PatchDevice> make_patch_device(const std::string& device);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -4,21 +4,21 @@
 // do on the processor.
 
 #include <gsc/backend/engine.h>
+#include <gsc/export.h>
 
 #include "inference/patch_layout.h"
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// Data that can say where its rows come from.
-class PatchSource {
+class GSC_EXPORT PatchSource {
  public:
   virtual ~PatchSource() = default;
   /// Good for as long as the data is.
   virtual PatchLayout layout() const = 0;
 };
 
-class PatchMosaic {
+class GSC_EXPORT PatchMosaic {
  public:
   virtual ~PatchMosaic() = default;
   /// Infers rows first .. first+count-1 as infer_sparse() does, and adds x = W <s.z> + mean, with Var(x_d) = sum_h
@@ -30,12 +30,11 @@ class PatchMosaic {
 };
 
 /// An Engine that may be able to do that with patches of a grid.
-class MosaicEngine {
+class GSC_EXPORT MosaicEngine {
  public:
   virtual ~MosaicEngine() = default;
   /// An empty one, the engine's; the last is gone then. The model must stay. Null: it cannot.
   virtual PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting) = 0;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

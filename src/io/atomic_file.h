@@ -1,6 +1,8 @@
 #pragma once
 // Writing a file so that the target is either the old one or the complete new one, whatever happens in between.
 
+#include <gsc/export.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,11 +13,10 @@
 #include "io/temporary_file.h"
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// A temporary file beside `target`, which it replaces on commit(). Without commit() it vanishes. The first one that a
 /// process makes in a folder also removes what dead processes have left there.
-class AtomicFile {
+class GSC_EXPORT AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target);
 
@@ -42,5 +43,4 @@ class AtomicFile {
   std::optional<TemporaryFile> file_;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,15 +1,16 @@
 #pragma once
 // A file seen as read-only memory. Nothing is read before it is looked at, so files larger than memory work.
 
+#include <gsc/export.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
-class MappedFile {
+class GSC_EXPORT MappedFile {
  public:
   /// Throws Error if it cannot be opened or is not a regular file. A file that another program shortens while it is
   /// mapped ends the process with SIGBUS: that is the price of not copying it.
@@ -29,5 +30,4 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -1,15 +1,16 @@
 #pragma once
 // Temporary files of atomic writes, and what killed processes left of them.
 
+#include <gsc/export.h>
+
 #include <filesystem>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// A file in `folder` to be written and then given a name. Where the file system can (O_TMPFILE), it has none until
 /// then, so that nothing is left of it if the process is killed. Else it is a hidden one, `.gsc-BOOT-PID-N.tmp`, locked
 /// (flock) while it is in use, and removed by the destructor.
-class TemporaryFile {
+class GSC_EXPORT TemporaryFile {
  public:
   /// Check descriptor(): negative if the file could not be created, with the reason in errno.
   explicit TemporaryFile(std::filesystem::path folder);
@@ -45,7 +46,6 @@ class TemporaryFile {
 /// long as the owner lives, whatever happens to process numbers. A network file system may be mounted so that locks do
 /// not reach other machines; hence the name also tells the boot of the machine that made the file, and one of another
 /// boot must in addition have been left alone for a day.
-void remove_stale_files(const std::filesystem::path& folder);
+GSC_EXPORT void remove_stale_files(const std::filesystem::path& folder);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -2,15 +2,16 @@
 // Settings that belong to the caller's process and thread but that our mathematics depends on: borrowed for the time of
 // a call, and put back.
 
+#include <gsc/export.h>
+
 #include <cfenv>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // for the libraries that build on this one
 
 /// Gives the calling thread the default floating-point environment (rounding to nearest, no traps, small numbers not
 /// flushed to zero), so that results do not depend on the caller's, and idle lanes of vectors may divide by zero. The
 /// destructor puts back all of it, flags included.
-class FloatingPointScope {
+class GSC_EXPORT FloatingPointScope {
  public:
   FloatingPointScope();
   ~FloatingPointScope();
@@ -24,7 +25,7 @@ class FloatingPointScope {
 /// While one of these lives, the linked BLAS works on the calling thread only: the parallelism is ours. Its number of
 /// threads belongs to the whole process, so the scopes of all threads are counted. The last one to end puts back what
 /// the first one found, or what somebody else has set in between. A scope ends on the thread where it began.
-class OneBlasThread {
+class GSC_EXPORT OneBlasThread {
  public:
   OneBlasThread();
   ~OneBlasThread();
@@ -47,5 +48,4 @@ class NumericScope {
   OneBlasThread blas_;
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -3,6 +3,7 @@
 // or another way to go over the states, is a class that implements it (docs/backends.md).
 
 #include <gsc/backend/pass.h>
+#include <gsc/export.h>
 
 #include <functional>
 #include <memory>
@@ -10,14 +11,13 @@
 #include <vector>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 class ResidentEm;
 struct MStepOptions;
 
 /// Computes on one set of data, with one choice of options. It keeps what need not be made anew for the next call: work
 /// space, what it derived from the last model, a copy of the data on a device. Called from one thread at a time.
-class Engine {
+class GSC_EXPORT Engine {
  public:
   virtual ~Engine() = default;
   /// Told before anything else how often the data is expected to be gone over, which is by what `auto` chooses.
@@ -42,11 +42,10 @@ class Engine {
 
 /// An engine for this data, which must outlive it, on options.device. Throws UsageError, naming the devices there are,
 /// if that is not one of them.
-std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& options);
+GSC_EXPORT std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& options);
 
 using EngineMaker = std::function<std::unique_ptr<Engine>(const Data& data, const InferenceOptions& options)>;
 /// From now on options.device may be `device`. A maker throws UsageError for options that its engine does not have.
-void add_engine(const std::string& device, EngineMaker maker);
+GSC_EXPORT void add_engine(const std::string& device, EngineMaker maker);
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -8,7 +8,6 @@
 #include <span>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// Which data points an E-step goes over.
 struct Pass {
@@ -25,5 +24,4 @@ struct OwnPriors {
   NonLocalOptions options = {};
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc

@@ -7,10 +7,10 @@
 //   in batches:       resident.e_step({.rows = batch});   resident.blend(...);   resident.m_step({.of_running = true});
 
 #include <gsc/backend/engine.h>
+#include <gsc/export.h>
 #include <gsc/fit.h>
 
 namespace gsc {
-#pragma GCC visibility push(default)  // this is what a shared library shows
 
 /// What comes back from an E-step.
 struct ResidentRow {
@@ -25,7 +25,7 @@ struct ResidentStep {
   double known_variance = 0;  ///< of scalar noise, in place of what is found; 0: none
 };
 
-class ResidentEm {
+class GSC_EXPORT ResidentEm {
  public:
   virtual ~ResidentEm() = default;
   /// Parameters to go on from.
@@ -47,5 +47,4 @@ class ResidentEm {
   virtual void set_running(const Statistics& running) = 0;  ///< of count 0: nothing is running
 };
 
-#pragma GCC visibility pop
 }  // namespace gsc
