@@ -151,7 +151,7 @@ void print_choices(const Request& request) {
     double sum = 0;
     fmt::print("{:<34}", choice.name);
     for (const Problem& problem : problems) {
-      InpaintPlan plan = plan_inpainting(problem.damaged, {});
+      InpaintPlan plan = make_plan(problem.damaged, {});
       choice.change(plan);
       const double value = psnr(problem.clean, inpaint_as_planned(problem.damaged, plan).picture, problem.clean.peak());
       sum += value;

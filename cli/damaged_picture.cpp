@@ -9,7 +9,6 @@
 
 #include "noisy_picture.h"
 #include "picture_mask.h"
-#include "tasks/inpaint/pilot.h"
 
 namespace gsc::cli {
 namespace {

@@ -21,7 +21,6 @@
 #include "noisy_picture.h"
 #include "program_team.h"
 #include "progress.h"
-#include "tasks/denoise/plan.h"
 
 namespace gsc::cli {
 namespace {
@@ -91,8 +90,7 @@ class PictureJob {
     run_.clean = std::move(input.clean);
     check_formats(settings_, run_.noisy);
     const auto start = Clock::now();
-    plan_ = naming_file(asked.picture,
-                        [&] { return plan_denoising(run_.noisy, options_, noise_level(run_.noisy, options_)); });
+    plan_ = naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_); });
     seconds_measuring_ = std::chrono::duration<double>(Clock::now() - start).count();
     if (!asked.keep_noisy.empty() && team().root()) write_noisy(asked, run_.noisy);
   }
@@ -145,9 +143,8 @@ class PictureJob {
         "{}noise of {}{:.3g}{}{}; {}; about {} on {} thread{}", place_, noise.told ? "" : "about ", noise.std,
         must_tell ? fmt::format(", measured, as {} must be told and --sigma is left out", to_string(options_.method))
                   : "",
-        noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_text(plan_),
-        duration_text(plan_.seconds()), thread_count(options_.threads),
-        thread_count(options_.threads) == 1 ? "" : "s"));
+        noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_.text, duration_text(plan_.seconds),
+        thread_count(options_.threads), thread_count(options_.threads) == 1 ? "" : "s"));
     const std::string& device = options_.device;
     if (device == "cuda" || device.rfind("cuda:", 0) == 0)
       progress_.say(
@@ -169,7 +166,7 @@ class PictureJob {
   const DenoiseOptions& options_;
   std::string place_;
   ProgressLine& progress_;
-  DenoisePlan plan_;
+  PlannedDenoising plan_;
   double seconds_measuring_ = 0;
   std::optional<Picture> best_;
   DenoisingRun run_;

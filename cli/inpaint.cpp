@@ -18,16 +18,11 @@
 #include "noisy_picture.h"
 #include "progress.h"
 #include "streams.h"
-#include "tasks/inpaint/model_pilot.h"
-#include "tasks/inpaint/plan.h"
 
 namespace gsc::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Of white: worth a word.
-constexpr double kMuchNoise = 0.02, kWhite = 255;
 
 /// Fractions fit into TIFF and arrays only.
 PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
@@ -94,15 +89,15 @@ std::string progress_text(const InpaintProgress& now, double seconds) {
                      now.round, now.rounds);
 }
 
-void say_plan(const InpaintPlan& plan, const InpaintOptions& options, ProgressLine& progress) {
+void say_plan(const PlannedInpainting& plan, const InpaintOptions& options, ProgressLine& progress) {
   if (plan.missing == 0 && plan.keep) return;  // that has been said
   const int threads = thread_count(options.threads);
   progress.say(
       fmt::format("{}; {}; {}; about {} on {} thread{}", missing_text(plan.missing, plan.values),
                   plan.keep ? "what is observed is kept" : fmt::format("noise of {:.3g} is taken out", plan.noise.std),
-                  plan_text(plan), duration_text(plan.seconds()), threads, threads == 1 ? "" : "s"));
+                  plan.text, duration_text(plan.seconds), threads, threads == 1 ? "" : "s"));
   // A hint only: no measurement tells noise from fine texture where neighbours are missing.
-  if (plan.keep && !options.noise && plan.noise.std > kMuchNoise * kWhite * plan.units.scale)
+  if (plan.keep && !options.noise && plan.noisy)
     progress.say(
         fmt::format("what is observed may have noise of up to {:.3g}, or be texture; if it is noise, "
                     "--denoise-observed or --noise-level takes it out",
@@ -121,7 +116,7 @@ void write_damaged(const std::string& path, Picture damaged) {
   write_bands(path, damaged);
 }
 
-Inpainted inpaint_watched(const Settings& settings, const InpaintingRun& run, const InpaintPlan& plan,
+Inpainted inpaint_watched(const Settings& settings, const InpaintingRun& run, const PlannedInpainting& plan,
                           ProgressLine& progress) {
   const auto start = Clock::now();
   std::optional<Picture> best;
@@ -166,7 +161,7 @@ int run_inpaint(const CommandLine& line) {
   run.clean = std::move(input.clean);
   check_formats(settings, run.damaged);
   options.learned = learned_elsewhere(asked.learn_from, run.damaged);
-  const InpaintPlan plan = naming_file(asked.picture, [&] { return plan_inpainting(run.damaged, options); });
+  const PlannedInpainting plan = naming_file(asked.picture, [&] { return plan_inpainting(run.damaged, options); });
   write_damaged(asked.keep_damaged, run.damaged);
   say_plan(plan, options, progress);
   const auto start = Clock::now();

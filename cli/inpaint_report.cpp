@@ -13,7 +13,6 @@
 #include "denoise_report.h"
 #include "learning_report.h"
 #include "progress.h"
-#include "tasks/inpaint/pilot.h"
 
 namespace gsc::cli {
 namespace {

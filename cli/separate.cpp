@@ -26,8 +26,6 @@
 #include "separate_report.h"
 #include "starts.h"
 #include "streams.h"
-#include "tasks/separate/prepared_channels.h"
-#include "tasks/separate/separate_internal.h"
 
 namespace gsc::cli {
 namespace {
@@ -164,10 +162,7 @@ int run_separate(const CommandLine& line) {
     truth = mix(std::move(channels.values), perturbation_of(asked.mix), asked.add_noise, asked.mix_seed);
     channels.values = truth->mixture;
   }
-  if (asked.whiten == Whiten::on) {  // separate() does it too, but does not know the name
-    Matrix copy = channels.values;
-    whiten(copy, channels.name, copy.rows(), false);
-  }
+  check_mixture(channels.values, channels.name, asked.offset, asked.whiten);  // separate() does not know the name
   options.fit = settings.fit;
   options.restarts = asked.restarts;
   options.whiten = asked.whiten;

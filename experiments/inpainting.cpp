@@ -11,7 +11,6 @@
 #include "benchmarks.h"
 #include "setting_words.h"
 #include "statistics.h"
-#include "tasks/inpaint/pilot.h"
 
 namespace gsc::experiments {
 namespace {

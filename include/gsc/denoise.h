@@ -8,6 +8,7 @@
 #include <gsc/words.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,6 +96,20 @@ struct Denoised {
 
 /// Throws Error for a picture that is too small or flat.
 GSC_EXPORT Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer = {});
+
+struct DenoisePlan;
+/// What denoise() is going to do, and how long that takes, for who wants to know before.
+struct PlannedDenoising {
+  NoiseLevel noise;                         ///< told, or measured; the choices follow from it
+  std::string text;                         ///< what will be done, in a line
+  double seconds = 0;                       ///< a guess, on the threads of the options
+  std::shared_ptr<const DenoisePlan> plan;  ///< for denoise_as_planned()
+};
+/// Throws what denoise() would of the picture and the options. Measures the noise unless it is told.
+GSC_EXPORT PlannedDenoising plan_denoising(const Picture& noisy, const DenoiseOptions& options);
+/// Goes on from there, of the same picture.
+GSC_EXPORT Denoised denoise_as_planned(const Picture& noisy, const PlannedDenoising& planned,
+                                       const DenoiseObserver& observer = {});
 
 /// As the options tell it, else measured.
 GSC_EXPORT NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace gsc {
@@ -84,6 +85,32 @@ struct Inpainted {
 /// picture that is too small, or has a channel of which all is missing; infinite values are refused.
 GSC_EXPORT Inpainted inpaint(const Picture& damaged, const InpaintOptions& options,
                              const InpaintObserver& observer = {});
+
+struct InpaintPlan;
+/// What inpaint() is going to do, and how long that takes, for who wants to know before.
+struct PlannedInpainting {
+  Index missing = 0, values = 0;            ///< of the picture
+  bool keep = true;                         ///< observed values come out as they are
+  NoiseLevel noise;                         ///< of observed values: told, or measured, which texture makes too much
+  bool noisy = false;                       ///< that much noise would be seen, if it is noise
+  std::string text;                         ///< what will be done, in a line
+  double seconds = 0;                       ///< a guess, on the threads of the options
+  std::shared_ptr<const InpaintPlan> plan;  ///< for inpaint_as_planned()
+};
+/// Throws what inpaint() would of the picture and the options.
+GSC_EXPORT PlannedInpainting plan_inpainting(const Picture& damaged, const InpaintOptions& options);
+/// Goes on from there, of the same picture.
+GSC_EXPORT Inpainted inpaint_as_planned(const Picture& damaged, const PlannedInpainting& planned,
+                                        const InpaintObserver& observer = {});
+
+/// A first guess at the missing values, good for any hole: each is the mean of what is observed nearby, weighted by a
+/// Gaussian as narrow as there is enough in. Throws Error if all values of the picture are missing.
+GSC_EXPORT Picture first_guess(const Picture& damaged);
+/// How many of the values are missing (NaN).
+GSC_EXPORT Index missing_values(const Picture& picture);
+/// The side of the patches that the model is of. Throws UsageError unless it fits the picture and says how certain its
+/// guesses are.
+GSC_EXPORT Index patch_of_model(const PatchModel& of, const Picture& picture);
 
 /// NaN where the mask, of the same size and with one channel or as many, is not zero. Throws Error if sizes differ.
 GSC_EXPORT Picture with_gaps(const Picture& picture, const Picture& mask);

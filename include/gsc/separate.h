@@ -82,6 +82,11 @@ struct Separation {
 /// number.
 GSC_EXPORT Vector normalise(Matrix& rows, const std::string& row_name = "channel");
 
+/// Throws Error for a mixture (channels x samples) that cannot be separated, or whitened if it must be. `name` is what
+/// the error calls it, `first` the number of its first sample. separate() looks, too, and calls it "the mixture".
+GSC_EXPORT void check_mixture(const Matrix& mixture, const std::string& name, Index first = 0,
+                              Whiten whiten = Whiten::automatic);
+
 /// mixture: channels x samples.
 GSC_EXPORT Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
 

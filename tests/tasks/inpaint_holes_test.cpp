@@ -12,7 +12,6 @@
 #include "inpaint_support.h"
 #include "tasks/inpaint/deep_holes.h"
 #include "tasks/inpaint/held_out.h"
-#include "tasks/inpaint/pilot.h"
 #include "tasks/picture/smoothing.h"
 
 namespace gsc::test {

@@ -19,7 +19,6 @@
 #include "tasks/inpaint/masked_group_filter.h"
 #include "tasks/inpaint/masked_groups.h"
 #include "tasks/inpaint/model_pilot.h"
-#include "tasks/inpaint/pilot.h"
 #include "tasks/inpaint/plan.h"
 #include "tasks/noise/observed_noise.h"
 #include "tasks/picture/patches.h"
@@ -144,9 +143,9 @@ TEST(Inpaint, AModelLearnedElsewhereMakesTheFirstGuess) {
 TEST(Inpaint, AModelsGuessIsPlannedWatchedAndStopped) {
   const Picture damaged = drop_values(waves(64), 0.4, false, 1);
   InpaintOptions options = quick();
-  const double without = plan_inpainting(damaged, options).seconds();
+  const double without = make_plan(damaged, options).seconds();
   options.learned = std::make_shared<const PatchModel>(learned_from(waves(64), 6, false));
-  const InpaintPlan plan = plan_inpainting(damaged, options);
+  const InpaintPlan plan = make_plan(damaged, options);
   EXPECT_GT(plan.guess_seconds, 0);
   EXPECT_NEAR(plan.seconds() - plan.guess_seconds, without, 0.11) << "0.1 is the least that is told";
   options.groups = 0;
@@ -531,8 +530,8 @@ TEST(Inpaint, DeepHolesOfManyBandsAreFilledInGroupsOfBands) {
   fill_deep_holes(damaged, 7, 1, threads, {}, 3);
   EXPECT_EQ(threads.channels, pilot.channels);
   expect_error<Interrupted>([&] { fill_deep_holes(damaged, 7, 1, stopped, [] { return false; }); }, {"interrupted"});
-  EXPECT_GT(plan_inpainting(damaged, quick()).hole_seconds, 0);
-  EXPECT_EQ(plan_inpainting(scratches(clean), quick()).hole_seconds, 0);
+  EXPECT_GT(make_plan(damaged, quick()).hole_seconds, 0);
+  EXPECT_EQ(make_plan(scratches(clean), quick()).hole_seconds, 0);
 }
 
 TEST(Inpaint, HolesReachTheLastRow) {

@@ -179,9 +179,18 @@ class Work {
 }  // namespace
 
 Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer) {
+  return denoise_as_planned(noisy, plan_denoising(noisy, options), observer);
+}
+
+PlannedDenoising plan_denoising(const Picture& noisy, const DenoiseOptions& options) {
   const NumericScope scope;
   options.validate();
-  return denoise_as_planned(noisy, plan_denoising(noisy, options, noise_level(noisy, options)), observer);
+  const DenoisePlan plan = plan_denoising(noisy, options, noise_level(noisy, options));
+  return {plan.noise, plan_text(plan), plan.seconds(), std::make_shared<const DenoisePlan>(plan)};
+}
+
+Denoised denoise_as_planned(const Picture& noisy, const PlannedDenoising& planned, const DenoiseObserver& observer) {
+  return denoise_as_planned(noisy, *planned.plan, observer);
 }
 
 Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer) {

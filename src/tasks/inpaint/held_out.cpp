@@ -5,7 +5,6 @@
 
 #include "tasks/inpaint/deep_holes.h"
 #include "tasks/inpaint/deviation_scale.h"
-#include "tasks/inpaint/pilot.h"
 
 namespace gsc {
 namespace {

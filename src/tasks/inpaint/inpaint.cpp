@@ -12,7 +12,6 @@
 #include "tasks/inpaint/deep_holes.h"
 #include "tasks/inpaint/held_out.h"
 #include "tasks/inpaint/model_pilot.h"
-#include "tasks/inpaint/pilot.h"
 #include "tasks/inpaint/plan.h"
 
 namespace gsc {
@@ -193,8 +192,12 @@ void InpaintOptions::validate() const {
 }
 
 Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, const InpaintObserver& observer) {
-  const NumericScope scope;
   return inpaint_as_planned(damaged, plan_inpainting(damaged, options), observer);
+}
+
+Inpainted inpaint_as_planned(const Picture& damaged, const PlannedInpainting& planned,
+                             const InpaintObserver& observer) {
+  return inpaint_as_planned(damaged, *planned.plan, observer);
 }
 
 Inpainted inpaint_as_planned(const Picture& damaged, const InpaintPlan& plan, const InpaintObserver& observer) {

@@ -7,16 +7,11 @@
 // A model may be of patches as they are or of patches without their mean (of each channel, here of the plain first
 // guess). That under which the observed values are more likely is taken.
 
-#include <gsc/export.h>
 #include <gsc/inpaint.h>
 
 #include <functional>
 
 namespace gsc {
-
-/// The side of the patches that the model is of. Throws UsageError unless its dimensions are patch x patch x channels,
-/// of a patch that fits into the picture, or if its noise is full or its method has no posterior.
-GSC_EXPORT Index patch_of_model(const PatchModel& of, const Picture& picture);
 
 /// `guess`: first_guess() of the picture. Calls go_on(share done) now and then; throws Interrupted if that returns
 /// false.

@@ -1,4 +1,11 @@
-#include "tasks/inpaint/pilot.h"
+// A first guess at the missing values of a picture, good for any hole: normalised convolution at growing scales. With a
+// mask m (1 where observed) and a Gaussian g of s pixels,
+//
+//   x = (g * (m y)) / (g * m)        where g * m is at least a little; s = 0.7, 1, 1.4, 2, ... until nothing is missing
+//
+// Values that a small scale has filled count as observed for all larger ones, so holes are filled from the outside in.
+
+#include <gsc/inpaint.h>
 
 #include <algorithm>
 #include <cmath>

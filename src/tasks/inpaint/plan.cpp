@@ -5,9 +5,9 @@
 
 #include "inference/cost_model.h"
 #include "math/number_text.h"
+#include "math/numeric_scope.h"
 #include "tasks/inpaint/deep_holes.h"
 #include "tasks/inpaint/model_pilot.h"
-#include "tasks/inpaint/pilot.h"
 #include "tasks/noise/observed_noise.h"
 #include "tasks/picture/planes.h"
 
@@ -162,7 +162,7 @@ double InpaintPlan::seconds() const {
   return std::max(0.1, guess_seconds + hole_seconds + round_seconds * static_cast<double>(rounds.size()));
 }
 
-InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options) {
+InpaintPlan make_plan(const Picture& damaged, const InpaintOptions& options) {
   options.validate();
   check(damaged);
   InpaintPlan plan;
@@ -195,6 +195,20 @@ InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& option
   for (const MaskedGroupOptions& round : plan.rounds) seconds += guess_seconds(damaged, missing, round);
   plan.round_seconds = plan.rounds.empty() ? 0 : seconds / static_cast<double>(plan.rounds.size());
   return plan;
+}
+
+PlannedInpainting plan_inpainting(const Picture& damaged, const InpaintOptions& options) {
+  constexpr double kMuchNoise = 0.02 * 255;  // of white
+  const NumericScope scope;
+  const InpaintPlan plan = make_plan(damaged, options);
+  return {.missing = plan.missing,
+          .values = plan.values,
+          .keep = plan.keep,
+          .noise = plan.noise,
+          .noisy = plan.noise.std > kMuchNoise * plan.units.scale,
+          .text = plan_text(plan),
+          .seconds = plan.seconds(),
+          .plan = std::make_shared<const InpaintPlan>(plan)};
 }
 
 std::string plan_text(const InpaintPlan& plan) {

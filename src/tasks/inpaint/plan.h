@@ -34,7 +34,7 @@ struct InpaintPlan {
 
 /// Throws Error for a picture that is too small, has a channel without any value or an infinite one; UsageError for
 /// options that do not fit.
-InpaintPlan plan_inpainting(const Picture& damaged, const InpaintOptions& options);
+InpaintPlan make_plan(const Picture& damaged, const InpaintOptions& options);
 
 /// The plan in a line.
 std::string plan_text(const InpaintPlan& plan);

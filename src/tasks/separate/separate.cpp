@@ -28,7 +28,7 @@ void choose_method(FitOptions& options) {
 
 }  // namespace
 
-void check_mixture(const Matrix& mixture, const std::string& name, Index first) {
+void check_mixture(const Matrix& mixture, const std::string& name, Index first, Whiten whitened) {
   const Index channels = mixture.rows(), samples = mixture.cols();
   if (channels < 2)
     throw Error(name + " has " + std::to_string(channels) + " channel" + (channels == 1 ? "" : "s") +
@@ -44,6 +44,10 @@ void check_mixture(const Matrix& mixture, const std::string& name, Index first) 
                     " (from 0); remove or replace such values first");
   if ((mixture.colwise() - mixture.col(0)).isZero(0))
     throw Error(name + " has nothing but constant channels, so there is nothing to separate; is it the right one?");
+  if (whitened == Whiten::on) {
+    Matrix copy = mixture;
+    whiten(copy, name, channels, false);
+  }
 }
 
 SeparateOptions::SeparateOptions() {

@@ -11,10 +11,6 @@ namespace gsc {
 /// Throws UsageError naming the first field with an impossible value.
 FitOptions resolved(const SeparateOptions& options, Index channels);
 
-/// Throws Error for a mixture (channels x samples) that cannot be separated. `name` is what the error calls it, `first`
-/// the number of its first sample.
-void check_mixture(const Matrix& mixture, const std::string& name, Index first = 0);
-
 /// What the model of a separation says it was learned with: its seed, and the types that it has for the channels as
 /// they came. A whitened model has full noise, for which the factored method has no posterior: another is chosen.
 FitOptions options_of_model(const FitOptions& single, const Separation& separation);
