@@ -28,7 +28,7 @@
 
 #include "tasks/denoise/plan.h"
 #include "tasks/denoise/reconstruct.h"
-#include "tasks/groups/group_rounds.h"
+#include "tasks/groups/patch_groups.h"
 #include "tasks/groups/patch_neighbours.h"
 #include "tasks/picture/patches.h"
 

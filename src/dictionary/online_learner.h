@@ -9,7 +9,7 @@
 //
 // is an estimate: each batch's under the dictionary of its time.
 //
-// Where entries are missing a code is that of the entries that are there (gram_rows.h), and what is missing takes the
+// Where entries are missing a code is that of the entries that are there (active_set.h), and what is missing takes the
 // value that the code gives it, x^ = D a, before it goes into B. As |x - D a|^2 over all entries with x^ in it is never
 // less than that over the observed ones, and the same at the present D, the step lowers a bound of what is wanted. So
 // one A will do for all dimensions, where exact sums would take one for each.

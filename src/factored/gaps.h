@@ -1,7 +1,6 @@
 #pragma once
 // The data points with gaps of a block, on their way through factored sweeps: the buffers of one thread.
 
-#include "factored/gap_model.h"
 #include "factored/model.h"
 #include "inference/gap_rows.h"
 #include "inference/latent_rows.h"

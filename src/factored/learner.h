@@ -2,8 +2,8 @@
 // Learning by the factored posterior (docs/methods.md): a sweep over the latents of every data point, from the
 // posterior means of the sweep before, and the best parameters given it.
 
+#include "factored/basis_prior.h"
 #include "factored/engine.h"
-#include "factored/state.h"
 #include "learning/learner.h"
 
 namespace gsc {

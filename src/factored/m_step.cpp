@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "factored/basis_prior.h"
-#include "factored/gap_basis_prior.h"
 #include "learning/m_step_parts.h"
 #include "math/numeric_scope.h"
 #include "truncated/gap_m_step.h"

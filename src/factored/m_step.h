@@ -3,7 +3,7 @@
 
 #include <gsc/fit.h>
 
-#include "factored/state.h"
+#include "factored/basis_prior.h"
 
 namespace gsc {
 

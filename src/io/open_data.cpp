@@ -3,19 +3,31 @@
 #include <gsc/arrays.h>
 
 #include <gsc/file_kind.h>
+#include <gsc/team.h>
 
+#include <filesystem>
 #include <new>
+#include <string>
 
+#include "distributed/all_or_none.h"
 #include "io/csv.h"
 #include "io/file_error.h"
 #include "io/hdf5.h"
-#include "io/location.h"
 #include "io/mat.h"
 #include "io/npy.h"
 #include "io/npz.h"
 
 namespace gsc {
+namespace {
 
+/// Where a table is: a file, and which array of it.
+struct Location {
+  std::filesystem::path path;
+  std::string array;  ///< what follows the colon, if anything
+};
+
+/// Splits "file.npz:name". Paths and names may hold colons themselves, so the longest part that is a file counts.
+/// Throws Error if there is none.
 Location split_location(const std::string& location) {
   std::error_code error;
   for (std::size_t end = location.size(); end != std::string::npos && end > 0; end = location.rfind(':', end - 1)) {
@@ -26,8 +38,6 @@ Location split_location(const std::string& location) {
   }
   fail(location, "there is no such file; is the name spelt right?");
 }
-
-namespace {
 
 std::unique_ptr<Data> open(const Location& location) {
   const std::string extension = lower_extension(location.path);
@@ -58,6 +68,20 @@ std::unique_ptr<Data> open_data(const std::string& location) {
   } catch (const std::bad_alloc&) {
     fail(location, "does not fit into memory; save it as .npy, which is read in pieces");
   }
+}
+
+/// A table that a team reads together: files that are read in pieces by all, others by the root.
+std::unique_ptr<Data> open_data(const std::string& location, Team& team) {
+  if (team.alone()) return open_data(location);
+  std::unique_ptr<Data> data;
+  bool in_pieces = false;
+  together(team, [&] {
+    const std::string extension = lower_extension(split_location(location).path);
+    in_pieces = extension == ".npy" || is_hdf5_extension(extension);
+    if (in_pieces || team.root()) data = open_data(location);
+  });
+  if (in_pieces) return data;
+  return std::make_unique<RootData>(team, std::move(data));
 }
 
 }  // namespace gsc

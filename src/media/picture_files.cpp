@@ -11,7 +11,6 @@
 #include "io/file_error.h"
 #include "io/mapped_file.h"
 #include "media/codec.h"
-#include "media/exif.h"
 #include "media/metadata.h"
 
 namespace gsc {

@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/basis_order.h"
 #include "report/chart.h"
 #include "report/html.h"
-#include "report/order.h"
 #include "report/pixels.h"
-#include "report/scale.h"
 
 namespace gsc {
 namespace {

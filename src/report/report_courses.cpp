@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/basis_order.h"
 #include "report/chart.h"
 #include "report/html.h"
-#include "report/order.h"
-#include "report/scale.h"
 
 namespace gsc {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <optional>
 
+#include "report/basis_order.h"
 #include "report/html.h"
-#include "report/order.h"
 #include "report/readable_from.h"
 
 namespace gsc {

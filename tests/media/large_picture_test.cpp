@@ -11,7 +11,7 @@
 #include "data/sums.h"
 #include "expect_error.h"
 #include "tasks/denoise/deviation.h"
-#include "tasks/groups/group_rounds.h"
+#include "tasks/groups/patch_groups.h"
 #include "tasks/noise/cosine_blocks.h"
 #include "tasks/picture/parallel_rows.h"
 #include "tasks/picture/patches.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "dictionary/gram_rows.h"
+#include "dictionary/active_set.h"
 
 namespace gsc::test {
 

@@ -9,11 +9,11 @@
 #include <cmath>
 
 #include "math/numeric_scope.h"
-#include "tasks/denoise/cosine_atoms.h"
 #include "tasks/denoise/deviation.h"
+#include "tasks/denoise/dictionary_plan.h"
 #include "tasks/denoise/plan.h"
 #include "tasks/denoise/reconstruct.h"
-#include "tasks/groups/group_rounds.h"
+#include "tasks/groups/patch_groups.h"
 #include "tasks/picture/patches.h"
 #include "tasks/picture/scales.h"
 #include "tasks/picture/smoothing.h"

@@ -43,4 +43,16 @@ struct GroupOptions {
 Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, const GroupOptions& options,
                       const std::function<bool(double)>& go_on = {}, Picture* disagreement = nullptr);
 
+/// mean += (value - mean) / count, for every pixel.
+void average_in(Picture& mean, const Picture& value, int count, int threads = 1);
+
+/// Rounds that build on each other. Each smooths a little more: too much for texture before it is enough for skies. So
+/// rounds are averaged where there are more than three; the first, which has most of the models' errors left, is not.
+///
+/// `result` is the pilot of the first round, and after each round the best picture so far. Calls begin_round() before
+/// each; go_on and disagreement, which is of the last round, as in filter_groups().
+void filter_in_rounds(const Picture& noisy, double noise, const GroupOptions& options, int rounds, Picture& result,
+                      const std::function<void()>& begin_round = {}, const std::function<bool(double)>& go_on = {},
+                      Picture* disagreement = nullptr);
+
 }  // namespace gsc

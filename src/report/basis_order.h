@@ -1,5 +1,5 @@
 #pragma once
-// The order in which a report shows latents.
+// The order in which a report shows latents, and the scale of its own to which each basis function is drawn.
 
 #include <gsc/types.h>
 
@@ -18,5 +18,15 @@ inline std::vector<Index> order_by_use(const Vector& pi) {
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return use(a) > use(b); });
   return order;
 }
+
+/// Largest absolute value that is a number, or 1 for a column of zeros.
+inline double scale_of(const Vector& column) {
+  double largest = 0;
+  for (const double value : column)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  return largest > 0 ? largest : 1;
+}
+
+inline double scaled(double value, double scale) { return std::isfinite(value) ? value / scale : 0; }
 
 }  // namespace gsc
