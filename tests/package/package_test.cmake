@@ -62,11 +62,11 @@ if(code EQUAL 0 OR NOT said MATCHES "no component cora")
   message(FATAL_ERROR "an unknown component: exit code ${code}, said:\n${said}")
 endif()
 
-# The example, against everything there is.
-run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/examples/learn -B ${WORK_DIR}/learn -G Ninja -DCMAKE_BUILD_TYPE=Release
+# The examples, against everything there is. (ctest runs them against the build tree.)
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/examples -B ${WORK_DIR}/examples -G Ninja -DCMAKE_BUILD_TYPE=None
     -DCMAKE_PREFIX_PATH=${prefix})
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/learn)
-run(${WORK_DIR}/learn/learn)
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/examples)
+run(${WORK_DIR}/examples/learn)
 
 # pkg-config, which finds the prefix from where its file lies.
 file(GLOB_RECURSE pc ${prefix}/gsc_core.pc)
