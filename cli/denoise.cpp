@@ -15,7 +15,6 @@
 #include "commands.h"
 #include "denoise_files.h"
 #include "denoise_report.h"
-#include "distributed/all_or_none.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "noisy_picture.h"
@@ -211,7 +210,7 @@ std::vector<std::string> denoise_several(const std::vector<Settings>& each, cons
     const std::string& picture = each[i].denoise.picture;
     const std::string place = fmt::format("picture {} of {}, {}: ", i + 1, each.size(), picture);
     PictureJob job(each[i], options, place, progress);
-    bool done = attempt(place, progress, [&] { together(team(), [&] { job.read(); }); });
+    bool done = attempt(place, progress, [&] { all_or_none(team(), [&] { job.read(); }); });
     // A rank of a team that fails in its part of the work leaves the others waiting: then all of it ends.
     if (done && team().alone())
       done = attempt(place, progress, [&] { job.denoise(); });
@@ -240,7 +239,7 @@ int run_denoise(const CommandLine& line) {
   options.validate();
   const std::vector<Settings> each = settings_of_each(settings);
   std::vector<std::unique_ptr<OutputFolder>> folders;
-  together(team(), [&] {
+  all_or_none(team(), [&] {
     if (team().root()) folders = prepare_outputs(settings, each);
   });
 

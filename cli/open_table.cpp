@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "distributed/all_or_none.h"
 #include "noisy_picture.h"
 #include "streams.h"
 
@@ -86,12 +85,12 @@ std::unique_ptr<Data> open_table(const std::string& location, const Settings& se
                                  Team& team) {
   if (team.alone()) return open_table(location, settings, command);
   if (!is_stream(location) && !settings.input_format && !settings.transpose) {
-    together(team, [&] { refuse_media(location, settings, command); });
+    all_or_none(team, [&] { refuse_media(location, settings, command); });
     return open_data(location, team);
   }
   // Standard input is the root's, and what is turned round is read as a whole.
   std::unique_ptr<Data> data;
-  together(team, [&] {
+  all_or_none(team, [&] {
     if (team.root()) data = open_table(location, settings, command);
   });
   return std::make_unique<RootData>(team, std::move(data));

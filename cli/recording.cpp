@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <gsc/arrays.h>
 #include <gsc/sound.h>
+#include <gsc/team.h>
 
 #include <cmath>
 
 #include "checks.h"
-#include "distributed/all_or_none.h"
 #include "missing.h"
 #include "open_table.h"
 #include "progress.h"
@@ -55,7 +55,7 @@ Samples read_one_sound(const std::string& file, const RecordingSettings& setting
     throw UsageError("channels-in is for tables of numbers; a sound file says itself what its channels are");
   Samples samples;
   std::unique_ptr<Data> data;
-  together(team, [&] {
+  all_or_none(team, [&] {
     if (!team.root()) return;
     const Sound sound = read_sound(file);
     samples.rate = sound.rate;

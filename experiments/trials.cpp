@@ -1,6 +1,7 @@
 #include "trials.h"
 
 #include <gsc/inference.h>
+#include <gsc/team.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +12,6 @@
 #include <mutex>
 #include <sstream>
 
-#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
 
 namespace gsc::experiments {
@@ -183,7 +183,7 @@ std::vector<Finished> run_trials(const Experiment& experiment, const Request& re
                                  const TrialsObserver& observer) {
   Team& team = *request.team;
   std::optional<Finishers> finishers;
-  together(team, [&] {
+  all_or_none(team, [&] {
     if (team.root()) finishers.emplace(experiment, request, file, observer);
   });
   const std::vector<Json> left = broadcast(team, finishers ? finishers->left : std::vector<Json>());
@@ -204,7 +204,7 @@ std::vector<Finished> run_trials(const Experiment& experiment, const Request& re
     }
     // What is finished is kept, even if others failed.
     const std::vector<Bytes> from_ranks = team.gather((Packer() << lines).take());
-    together(team, [&] {
+    all_or_none(team, [&] {
       for (std::size_t r = 1; finishers && r < from_ranks.size(); ++r) {
         std::istringstream stream{Unpacker(from_ranks[r]).next<std::string>()};
         for (std::string line; std::getline(stream, line);) finishers->add(from_line(line).value());

@@ -6,6 +6,7 @@
 #include <gsc/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,10 @@ class GSC_EXPORT Team {
 
 /// The team of one.
 GSC_EXPORT Team& solo();
+
+/// Runs this rank's part of a piece of work. If any rank's part throws, all ranks throw what the first of them did
+/// (Interrupted and UsageError as such), so that nobody waits for one who has given up.
+GSC_EXPORT void all_or_none(Team& team, const std::function<void()>& part);
 
 /// Which rows a rank works on.
 ///   uniform ("static"): a contiguous share, always the same.

@@ -1,8 +1,9 @@
 #include "distributed/node_rows.h"
 
+#include <gsc/team.h>
+
 #include <algorithm>
 
-#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
 
 namespace gsc {
@@ -44,7 +45,7 @@ NodeRows::NodeRows(Team& team, const Data& data, const std::vector<Index>& share
   if (data.root_only())
     fill_from_root(data, shares);
   else
-    together(team, [&] { fill(data, shares[me], count_); });
+    all_or_none(team, [&] { fill(data, shares[me], count_); });
   memory_->publish();
 }
 
@@ -65,7 +66,7 @@ void NodeRows::fill_from_root(const Data& data, const std::vector<Index>& shares
   for (std::size_t r = 0; r < ranks; ++r) largest = std::max(largest, shares[r + 1] - shares[r]);
   for (Index done = 0; done < largest; done += chunk) {
     std::vector<Bytes> outgoing(ranks);
-    together(team_, [&] {
+    all_or_none(team_, [&] {
       Matrix block;
       for (std::size_t r = 0; team_.root() && r < ranks; ++r) {
         const Index rows = std::clamp<Index>(shares[r + 1] - shares[r] - done, 0, chunk);

@@ -1,10 +1,12 @@
 #include "distributed/share.h"
 
+#include <gsc/team.h>
+
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "data/sums.h"
-#include "distributed/all_or_none.h"
 #include "distributed/clustering.h"
 #include "distributed/packing.h"
 #include "inference/statistics_fields.h"
@@ -64,14 +66,14 @@ Share::Share(const Data& data, const SharingOptions& options)
 
 DataSummary Share::summarize(bool full_covariance, bool allow_missing) {
   Packer packer;
-  together(team(), [&] {
+  all_or_none(team(), [&] {
     check_shape(data_);
     if (team().root()) packer << first_row(data_, allow_missing);
   });
   const Bytes bytes = team().broadcast(packer.take(), 0);
   const auto origin = Unpacker(bytes).next<Vector>();
   DataSums sums(origin, full_covariance, allow_missing);
-  together(team(), [&] { sums.add_rows(rows_, shares_[static_cast<std::size_t>(team().rank())]); });
+  all_or_none(team(), [&] { sums.add_rows(rows_, shares_[static_cast<std::size_t>(team().rank())]); });
   team().sum(&sums.count, 1);
   team().sum(&sums.magnitude, 1);
   team().sum(sums.sum.data(), sums.sum.size());
@@ -81,7 +83,7 @@ DataSummary Share::summarize(bool full_covariance, bool allow_missing) {
 }
 
 void Share::check() {
-  together(team(), [&] { check_shape(data_); });
+  all_or_none(team(), [&] { check_shape(data_); });
 }
 
 Statistics Share::e_step(Engine& engine, const Model& model, const StopRequest& stop) {
@@ -99,7 +101,12 @@ Statistics Share::e_step(Engine& engine, const Model& model, const StopRequest& 
 
 Statistics Share::total(const std::function<Statistics()>& own) {
   Statistics statistics;
-  report_.seconds_waiting += together(team(), [&] { statistics = own(); });
+  std::optional<Stopwatch> waiting;
+  all_or_none(team(), [&] {
+    statistics = own();
+    if (!team().alone()) waiting.emplace(report_.seconds_waiting);
+  });
+  waiting.reset();
   add_up(statistics);
   return statistics;
 }
@@ -170,7 +177,7 @@ bool Share::merge_clusters() {
 Matrix Share::own_columns(const Matrix& all) const {
   if (team().alone()) return all;
   std::vector<Bytes> outgoing(static_cast<std::size_t>(team().size()));
-  together(team(), [&] {
+  all_or_none(team(), [&] {
     if (!team().root()) return;
     if (all.size() > 0 && all.cols() != data_.rows())
       throw UsageError("the codes are of " + std::to_string(all.cols()) + " data points, but there are " +

@@ -2,10 +2,8 @@
 #include <gsc/recording.h>
 #include <gsc/team.h>
 
-#include <chrono>
 #include <new>
 
-#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
 
 namespace gsc {
@@ -35,10 +33,10 @@ Team& solo() {
   return team;
 }
 
-double together(Team& team, const std::function<void()>& part) {
+void all_or_none(Team& team, const std::function<void()>& part) {
   if (team.alone()) {
     part();
-    return 0;
+    return;
   }
   Failure failure = Failure::none;
   std::string message;
@@ -57,11 +55,9 @@ double together(Team& team, const std::function<void()>& part) {
   } catch (const std::exception& error) {
     failed(Failure::error, error.what());
   }
-  const auto start = std::chrono::steady_clock::now();
   double failures = failure == Failure::none ? 0 : 1;
   team.sum(&failures, 1);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (failures == 0) return seconds;
+  if (failures == 0) return;
 
   // A real failure tells more than the interruption that may have come with it.
   Failure first = Failure::none;
@@ -108,7 +104,7 @@ void RootData::read(Index first, Eigen::Ref<Matrix> block) const {
 
 std::optional<TimeColumn> find_time(const Data& table, Team& team) {
   std::optional<TimeColumn> found;
-  together(team, [&] {
+  all_or_none(team, [&] {
     if (team.root()) found = find_time(table);
   });
   if (team.alone()) return found;

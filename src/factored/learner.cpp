@@ -1,10 +1,11 @@
 #include "factored/learner.h"
 
+#include <gsc/team.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "distributed/all_or_none.h"
 #include "factored/basis_prior.h"
 #include "factored/m_step.h"
 #include "math/number_text.h"
@@ -80,7 +81,7 @@ Evaluation FactoredLearner::sweep(int row, const Rescues& rescues) {
 }
 
 Evaluation FactoredLearner::iterate(int row) {
-  together(share_.team(), [&] {
+  all_or_none(share_.team(), [&] {
     if (stop_ && stop_()) throw Interrupted("interrupted");
   });
   Rescues rescues;

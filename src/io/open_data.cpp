@@ -9,7 +9,6 @@
 #include <new>
 #include <string>
 
-#include "distributed/all_or_none.h"
 #include "io/csv.h"
 #include "io/file_error.h"
 #include "io/hdf5.h"
@@ -75,7 +74,7 @@ std::unique_ptr<Data> open_data(const std::string& location, Team& team) {
   if (team.alone()) return open_data(location);
   std::unique_ptr<Data> data;
   bool in_pieces = false;
-  together(team, [&] {
+  all_or_none(team, [&] {
     const std::string extension = lower_extension(split_location(location).path);
     in_pieces = extension == ".npy" || is_hdf5_extension(extension);
     if (in_pieces || team.root()) data = open_data(location);

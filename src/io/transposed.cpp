@@ -1,7 +1,6 @@
 #include <gsc/arrays.h>
 #include <gsc/team.h>
 
-#include "distributed/all_or_none.h"
 #include "io/elements.h"
 
 namespace gsc {
@@ -21,7 +20,7 @@ std::unique_ptr<Data> transposed(std::unique_ptr<Data> data) {
 std::unique_ptr<Data> transposed(std::unique_ptr<Data> data, Team& team) {
   if (team.alone() || transposing_copies_nothing(*data)) return transposed(std::move(data));
   std::unique_ptr<Data> turned;
-  together(team, [&] {
+  all_or_none(team, [&] {
     if (team.root()) turned = transposed(std::move(data));
   });
   return std::make_unique<RootData>(team, std::move(turned));

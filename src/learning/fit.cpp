@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "distributed/all_or_none.h"
 #include "learning/fit_option_list.h"
 #include "learning/learner.h"
 #include "learning/noise_estimate.h"
@@ -218,7 +217,7 @@ Model adapted(Model start, const FitOptions& options, const DataSummary& summary
 Model drawn_start(const Data& data, const DataSummary& summary, const FitOptions& options) {
   Team& team = *options.sharing.team;
   Packer packer;
-  together(team, [&] {
+  all_or_none(team, [&] {
     if (!team.root()) return;
     Random random(options.seed);
     packer << initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random,

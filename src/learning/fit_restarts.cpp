@@ -12,7 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "distributed/all_or_none.h"
 #include "learning/pack_fit.h"
 #include "math/numeric_scope.h"
 
@@ -135,7 +134,7 @@ std::vector<Start> side_by_side(const Data& data, const FitOptions& options, int
   Team& team = *options.sharing.team;
   std::vector<Start> starts(static_cast<std::size_t>(restarts));
   const int threads = std::min(thread_count(options.inference.threads), restarts);
-  together(team, [&] {
+  all_or_none(team, [&] {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (std::size_t i = 0; i < starts.size(); ++i) {
       if (!is_mine(team, i)) continue;

@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/all_or_none.h"
 #include "distributed_support.h"
 #include "expect_error.h"
 #include "factored_check.h"
@@ -73,7 +72,7 @@ Texts root_outcomes(int ranks, const MatrixData& data, const FitOptions& options
 TEST(Together, FailsOnAllRanksAsTheFirstThatFailed) {
   const auto result = [](const std::map<int, std::function<void()>>& parts) {
     return outcomes(4, {}, [&](const FitOptions& mine, int rank) {
-      together(*mine.sharing.team, [&] {
+      all_or_none(*mine.sharing.team, [&] {
         if (parts.contains(rank)) parts.at(rank)();
       });
     });

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <string>
 
-#include "distributed/all_or_none.h"
 #include "distributed/packing.h"
 
 namespace gsc {
@@ -89,9 +88,9 @@ void check_memory(Team& team) {
 }
 
 void check_together(Team& team) {
-  together(team, [] {});
+  all_or_none(team, [] {});
   try {
-    together(team, [&] {
+    all_or_none(team, [&] {
       if (team.rank() == team.size() - 1) throw UsageError("the last one");
     });
   } catch (const UsageError& error) {

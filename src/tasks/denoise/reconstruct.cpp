@@ -2,13 +2,13 @@
 
 #include <gsc/backend/engine.h>
 #include <gsc/nonlocal.h>
+#include <gsc/team.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "dictionary/coder.h"
-#include "distributed/all_or_none.h"
 #include "inference/patch_mosaic.h"
 #include "math/failure.h"
 #include "math/numeric_scope.h"
@@ -164,7 +164,7 @@ class Reconstructor {
     pass_ = round;
     PatchAverager averager = empty();
     Team& team = *plan_.fit.sharing.team;
-    together(team, [&] {
+    all_or_none(team, [&] {
       if (PatchMosaic* there = mosaic(); there != nullptr) {
         if (add_bands(round, averager, there) && there->give(averager.sums())) return;
         averager = empty();
@@ -285,7 +285,7 @@ class Reconstructor {
     Team& team = *plan_.fit.sharing.team;
     const Index blocks = (data_.rows() + kBlock - 1) / kBlock;
     const Index begin = blocks * team.rank() / team.size(), end = blocks * (team.rank() + 1) / team.size();
-    together(team, [&] {
+    all_or_none(team, [&] {
       for (Index b = begin; b < end; ++b) {
         add_block(b * kBlock);
         report(static_cast<double>(b + 1 - begin) / static_cast<double>(end - begin));

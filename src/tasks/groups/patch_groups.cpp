@@ -1,9 +1,10 @@
 #include "tasks/groups/patch_groups.h"
 
+#include <gsc/team.h>
+
 #include <algorithm>
 #include <memory>
 
-#include "distributed/all_or_none.h"
 #include "math/numeric_scope.h"
 #include "tasks/groups/block_matching.h"
 #include "tasks/groups/group_bands.h"
@@ -185,7 +186,7 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
           "denoising");
     };
     if (options.team != nullptr) {
-      together(*options.team, filter);
+      all_or_none(*options.team, filter);
       for (auto* matrices : {&total.sums, &total.weights})
         for (Matrix& matrix : *matrices) options.team->sum(matrix.data(), matrix.size());
     } else {
