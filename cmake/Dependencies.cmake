@@ -1,39 +1,52 @@
-# The packages that the libraries and the program are made with (gscConfig.cmake.in asks for them again, for static linking).
+# The packages that the libraries and the programs are made with.
+
+# gsc_package(TARGET (FIND arguments of find_package... | MODULES of pkg-config...) [LIBS linker flags...] [PC module])
+# finds one, and keeps how: gscConfig.cmake does it again for those who link our static libraries, whose pkg-config files
+# name LIBS (not modules, as pkg-config wants to find those for shared libraries, too). PC: what our headers need.
+macro(gsc_package target)
+  cmake_parse_arguments(package "" "PC" "FIND;MODULES;LIBS" ${ARGN})
+  if(package_MODULES)
+    string(REPLACE "PkgConfig::" "" package_prefix ${target})
+    set(package_search ${package_prefix} REQUIRED IMPORTED_TARGET ${package_MODULES})
+    pkg_check_modules(${package_search})
+    list(JOIN package_search " " package_search)
+    set_property(GLOBAL PROPERTY "GSC_FIND_${target}" "pkg_check_modules(${package_search})")
+  else()
+    find_package(${package_FIND} REQUIRED)
+    list(JOIN package_FIND " " package_search)
+    set_property(GLOBAL PROPERTY "GSC_FIND_${target}" "find_dependency(${package_search})")
+  endif()
+  set_property(GLOBAL PROPERTY "GSC_LIBS_${target}" ${package_LIBS})
+  set_property(GLOBAL PROPERTY "GSC_PC_${target}" ${package_PC})
+endmacro()
+
 find_package(PkgConfig REQUIRED)
-
-# gsc_core
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
-pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
-
-# gsc_tasks
-find_package(fmt REQUIRED)
-if(GSC_PYTHON)  # which reads no files
-  return()
-endif()
-
-# gsc_mpi
+gsc_package(Eigen3::Eigen FIND Eigen3 3.4 NO_MODULE PC eigen3)
+gsc_package(OpenMP::OpenMP_CXX FIND OpenMP COMPONENTS CXX LIBS -lgomp)
+gsc_package(PkgConfig::hwy MODULES libhwy LIBS -lhwy)
+gsc_package(PkgConfig::openblas MODULES openblas LIBS -lopenblas)
+gsc_package(fmt::fmt FIND fmt LIBS -lfmt)
 if(GSC_MPI)
-  find_package(MPI REQUIRED COMPONENTS C)
+  gsc_package(MPI::MPI_C FIND MPI COMPONENTS C LIBS -lmpi)
 endif()
-
-# gsc_io
-pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
-find_package(ZLIB REQUIRED)
-find_package(HDF5 REQUIRED COMPONENTS C)
-include(cmake/Hdf5.cmake)
-
-# gsc_media
-find_package(PNG REQUIRED)
-find_package(JPEG REQUIRED)
-find_package(TIFF 4.5 REQUIRED)
-pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp libwebpmux)
-pkg_check_modules(sndfile REQUIRED IMPORTED_TARGET sndfile)
-
-# gsc_report, and the programs
-find_package(nlohmann_json REQUIRED)
-find_file(CHART_JS NAMES chart.min.js Chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED)
+if(GSC_IO)
+  gsc_package(PkgConfig::libzip MODULES libzip LIBS -lzip)
+  gsc_package(ZLIB::ZLIB FIND ZLIB LIBS -lz)
+  find_package(HDF5 REQUIRED COMPONENTS C)
+  include(cmake/Hdf5.cmake)
+endif()
+if(GSC_MEDIA)
+  gsc_package(PNG::PNG FIND PNG LIBS -lpng)
+  gsc_package(JPEG::JPEG FIND JPEG LIBS -ljpeg)
+  gsc_package(TIFF::TIFF FIND TIFF 4.5 LIBS -ltiff)
+  gsc_package(PkgConfig::webp MODULES libwebp libwebpmux LIBS -lwebp -lwebpmux)
+  gsc_package(PkgConfig::sndfile MODULES sndfile LIBS -lsndfile)
+endif()
+if(GSC_REPORT)
+  gsc_package(nlohmann_json::nlohmann_json FIND nlohmann_json)
+  find_file(CHART_JS NAMES chart.min.js Chart.min.js
+    PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED)
+endif()
 if(GSC_BUILD_PROGRAM)
   find_package(CLI11 REQUIRED)
 endif()

@@ -1,8 +1,5 @@
 # Man pages and completion, made by the built program from its table of options. They carry the date of the release
-# (CITATION.cff), not that of the build. The program has to run here: not where it is built for another kind of machine.
-if(NOT TARGET gsc_program OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
-  return()
-endif()
+# (CITATION.cff), not that of the build.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/CITATION.cff)
 file(STRINGS ${PROJECT_SOURCE_DIR}/CITATION.cff date REGEX "^date-released: ")
 string(REGEX REPLACE "^date-released: *\"?([0-9-]+)\"?.*" "\\1" date "${date}")

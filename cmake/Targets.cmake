@@ -1,5 +1,4 @@
-# One interface target with our warnings (errors in our own build); how to compile what is not hot; and, if asked for,
-# the sanitizers, for everything.
+# How our targets are compiled: the language, our warnings (errors in our own build), and what is not hot.
 add_library(gsc_warnings INTERFACE)
 target_compile_options(gsc_warnings INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wconversion -Wno-sign-conversion)
@@ -12,13 +11,18 @@ endif()
 if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(gsc_warnings INTERFACE -Werror)
 endif()
+
 # Code that talks, draws and asks the library to work: compiled in two thirds of the time, as fast to a user.
 # Precompiled headers bring their optimisation along, so these targets have a header of their own.
 set(GSC_COLD $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release,RelWithDebInfo>>:-Og>)
-if(GSC_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
-endif()
-if(GSC_SANITIZE)
-  add_compile_options(-fsanitize=${GSC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=${GSC_SANITIZE})
-endif()
+
+# gsc_compiled(TARGETS...): as all of ours are, whatever a project around us has chosen. Without extensions, as these let
+# the compiler contract a * b + c, and results have other bits then.
+function(gsc_compiled)
+  set_target_properties(${ARGN} PROPERTIES
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  foreach(target IN LISTS ARGN)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:gsc_warnings>)
+  endforeach()
+endfunction()

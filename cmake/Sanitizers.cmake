@@ -1,0 +1,10 @@
+# Sanitizers and the fuzzer, for everything that is compiled.
+set(GSC_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
+option(GSC_FUZZ "Build the libFuzzer target (clang only)" OFF)
+if(GSC_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+if(GSC_SANITIZE)
+  add_compile_options(-fsanitize=${GSC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${GSC_SANITIZE})
+endif()
