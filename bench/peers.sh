@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Methods beside the programs of others and beside what they are made of, in one run on one machine: ratios, and what
 # they should be. Peers come from PyPI, into build/venv/peers; those that do not install are left out, and it is said.
-#   bench/peers.sh [PICTURE]     after: cmake --preset bench && cmake --build build/release
+#   bench/peers.sh [PICTURE]     after: cmake --preset bench && cmake --build build/bench
 # PICTURE: a clean grey one for online dictionary learning; else House of the benchmark data (GSC_DATA), else the demo's.
 # PYTHON=FILE: an interpreter that has the peers already. Some minutes; other work on the machine disturbs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=$PWD/build/release/bin
+bin=$PWD/build/bench/bin
 for program in gsc gsc_bench_dictionary gsc_bench_beta_process; do
-  [ -x "$bin/$program" ] || { echo "peers.sh: $bin/$program is not there; build it: cmake --preset bench && cmake --build build/release --target ${program/%gsc/gsc_program}" >&2; exit 1; }
+  [ -x "$bin/$program" ] || { echo "peers.sh: $bin/$program is not there; build it: cmake --preset bench && cmake --build build/bench --target ${program/%gsc/gsc_program}" >&2; exit 1; }
 done
 picture=${1:-${GSC_DATA:-}/images/house256.png}
 if [ $# -eq 0 ] && [ ! -e "$picture" ]; then picture=assets/demo.png; fi

@@ -16,7 +16,8 @@ option(GSC_MPI "Also build gsc-mpi, whose processes work together (needs MPI)" O
 option(GSC_CUDA "Also compute on NVIDIA GPUs (needs nvcc; left out with a message where that is not found)" OFF)
 option(GSC_CUDA_PROGRAM "With GSC_CUDA: the program computes there, too, and needs NVIDIA's libraries to start" ON)
 
-# The libraries beyond gsc::core and gsc::tasks, each with those before it. The program needs them all.
+# The libraries beyond gsc::core and gsc::tasks, each with those before it. The program needs them all, the tests
+# the program.
 set(for_libraries ON)
 if(GSC_PYTHON)
   set(for_libraries OFF)
@@ -24,7 +25,10 @@ endif()
 option(GSC_IO "Build gsc::io: tables and models in files" ${for_libraries})
 option(GSC_MEDIA "Build gsc::media: picture and sound files" ${for_libraries})
 option(GSC_REPORT "Build gsc::report: the HTML page" ${for_libraries})
-if(GSC_BUILD_PROGRAM OR GSC_BUILD_TESTS)
+if(GSC_BUILD_TESTS)
+  set(GSC_BUILD_PROGRAM ON)
+endif()
+if(GSC_BUILD_PROGRAM)
   set(GSC_REPORT ON)
 endif()
 if(GSC_REPORT OR GSC_BUILD_BENCH OR GSC_FUZZ)

@@ -31,7 +31,8 @@ def coding(X):
 @pytest.fixture(scope="session")
 def program():
     """The program; a function that runs it."""
-    path = Path(os.environ.get("GSC_PROGRAM", ROOT / "build/release/bin/gsc"))
+    builds = [ROOT / "build" / preset / "bin/gsc" for preset in ("test", "release")]
+    path = Path(os.environ.get("GSC_PROGRAM") or next(filter(Path.exists, builds), builds[0]))
     if not path.exists():
         pytest.skip("the program is not built")
 
