@@ -88,5 +88,38 @@ foreach(hidden "Eigen::internal" "hwy::" "gsc::process_block" "gsc::PreparedMode
   endif()
 endforeach()
 
+# The program, and its pages: all that is installed is made by the default target.
 run(${prefix}/bin/gsc --version)
 run(${prefix}/bin/gsc reproduce list)
+foreach(page share/man/man1/gsc.1 share/man/man1/gsc-fit.1 share/bash-completion/completions/gsc)
+  if(NOT EXISTS ${prefix}/${page})
+    message(FATAL_ERROR "${page} is not installed")
+  endif()
+endforeach()
+
+# BUILD_SHARED_LIBS: libraries of the other kind are not installed, and gsc::core is of this one. The core is not compiled
+# again: its libraries are those of the build. Where gsc is inside a project, gsc::core is what that says.
+function(one_kind value kind other type)
+  set(build ${WORK_DIR}/only-${kind})
+  set(part -DGSC_IO=OFF -DGSC_MEDIA=OFF -DGSC_REPORT=OFF -DBUILD_SHARED_LIBS=${value})
+  run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${build} -G Ninja -DGSC_BUILD_PROGRAM=OFF ${part})
+  file(GLOB built ${BUILD_DIR}/src/libgsc_core.* ${BUILD_DIR}/src/libgsc_tasks.*)
+  file(COPY ${built} DESTINATION ${build}/src)
+  set(prefix ${build}/installed)
+  run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+  file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/libgsc_*)
+  if(NOT installed MATCHES "libgsc_core[.]${kind}" OR installed MATCHES "libgsc_core[.]${other}")
+    message(FATAL_ERROR "with BUILD_SHARED_LIBS=${value} these are installed: ${installed}")
+  endif()
+  consumer(of-only-${kind} core gsc::core "-O1")
+  run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/inside -B ${WORK_DIR}/inside-${kind} -G Ninja
+      -DGSC=${SOURCE_DIR} -DEXPECTED=${type} ${part})
+endfunction()
+one_kind(ON so a SHARED_LIBRARY)
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/consumer -B ${WORK_DIR}/no-static -G Ninja
+    -DCMAKE_PREFIX_PATH=${WORK_DIR}/only-so/installed "-DCOMPONENTS=core;static" RESULT_VARIABLE code ERROR_VARIABLE said
+    OUTPUT_QUIET)
+if(code EQUAL 0 OR NOT said MATCHES "no component static")
+  message(FATAL_ERROR "static libraries where there are none: exit code ${code}, said:\n${said}")
+endif()
+one_kind(OFF a so STATIC_LIBRARY)
