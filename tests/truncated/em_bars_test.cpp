@@ -13,7 +13,7 @@
 namespace gsc::test {
 namespace {
 
-struct Starts {
+struct Runs {
   FitResult best;    ///< of highest free energy
   FitResult first;   ///< what a single start would have given
   int complete = 0;  ///< starts that found every bar
@@ -27,8 +27,8 @@ Index bars_found(const Matrix& generating, const Matrix& learned) {
   return found;
 }
 
-Starts learn(const Model& generating, const Data& data, const InferenceOptions& inference, int count) {
-  Starts starts;
+Runs learn(const Model& generating, const Data& data, const InferenceOptions& inference, int count) {
+  Runs starts;
   for (int start = 1; start <= count; ++start) {
     FitOptions options;
     options.latents = generating.latents();
@@ -76,7 +76,7 @@ TEST(Bars, TruncationKeepsThePosteriorMass) {
       for (Selection selection : {Selection::singleton, Selection::conditional}) {
         SCOPED_TRACE(::testing::Message() << "H=" << latents << " H'=" << t.candidates << " gamma=" << t.max_active);
         const InferenceOptions inference = truncated(t.candidates, t.max_active, selection);
-        const Starts starts = learn(generating, data, inference, 5);
+        const Runs starts = learn(generating, data, inference, 5);
         const double q = mean_q(starts.best.model(), data, inference);
         const double generating_q = mean_q(generating, data, inference);
         std::cout << "H=" << latents << " H'=" << t.candidates << " gamma=" << t.max_active
@@ -104,7 +104,7 @@ TEST(Bars, AreFound) {
       Random random(seed);
       const Model generating = bars_model(10, random);
       const MatrixData data(sample(generating, 1000, random).data);
-      const Starts starts = learn(generating, data, truncated(t.candidates, t.max_active), 5);
+      const Runs starts = learn(generating, data, truncated(t.candidates, t.max_active), 5);
       complete += bars_found(generating.W, starts.best.model().W) == 10;
       complete_starts += starts.complete;
     }
