@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Records what the programs compute, so that a change that must not change results can be held against it.
 
-    tools/same_results.py record build/release/bin -o before.json
+    tools/same_results.py record build/test/bin -o before.json
     (change and build)
-    tools/same_results.py record build/release/bin -o after.json
+    tools/same_results.py record build/test/bin -o after.json
     tools/same_results.py compare before.json after.json
 
 `record` runs the programs of a folder on small data that it makes itself: every method, the options that lead to

@@ -15,7 +15,7 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
 mount -t proc proc "$root/proc"
 mkdir "$root/try"
 cp out/packages/*.deb assets/demo.png "$root/try"
-cp -r tests/consumer "$root/try/consumer"
+cp -r tests/package/consumer "$root/try/consumer"
 
 cat >"$root/try/steps" <<'STEPS'
 set -euo pipefail

@@ -37,7 +37,7 @@ class GSC_EXPORT Packer {
   Bytes bytes_;
 };
 
-class Unpacker {
+class GSC_EXPORT Unpacker {
  public:
   explicit Unpacker(const Bytes& bytes) : bytes_(bytes) {}
   template <class T>
