@@ -2,6 +2,7 @@
 
 #include <gsc/inpaint.h>
 #include <gsc/picture_files.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,8 +15,8 @@ namespace gsc::cli {
 namespace {
 
 std::string kind_text(const Picture& picture) {
-  return fmt::format("{} x {} pixels of {} channel{}", picture.width(), picture.height(), picture.channels.size(),
-                     picture.channels.size() == 1 ? "" : "s");
+  return fmt::format("{} x {} pixels of {}", picture.width(), picture.height(),
+                     counted(static_cast<Index>(picture.channels.size()), "channel"));
 }
 
 /// "0", "65535" or "nan"; a message names the option.

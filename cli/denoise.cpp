@@ -4,6 +4,8 @@
 #include <gsc/version.h>
 
 #include <fmt/format.h>
+#include <gsc/stopwatch.h>
+#include <gsc/words.h>
 
 #include <chrono>
 #include <functional>
@@ -23,8 +25,6 @@
 
 namespace gsc::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Only TIFF can.
 bool holds_fractions(const std::string& path) {
@@ -88,18 +88,18 @@ class PictureJob {
     run_.noisy = std::move(input.noisy);
     run_.clean = std::move(input.clean);
     check_formats(settings_, run_.noisy);
-    const auto start = Clock::now();
+    const Stopwatch watch;
     plan_ = naming_file(asked.picture, [&] { return plan_denoising(run_.noisy, options_); });
-    seconds_measuring_ = std::chrono::duration<double>(Clock::now() - start).count();
+    seconds_measuring_ = watch.seconds();
     if (!asked.keep_noisy.empty() && team().root()) write_noisy(asked, run_.noisy);
   }
 
   void denoise() {
-    const auto start = Clock::now();
-    const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    const Stopwatch stopwatch;
     tell_plan();
     const auto watch = [&](const DenoiseProgress& now) {
-      if (!now.asking) progress_.show(place_ + progress_text(now, options_.method, seconds()), std::chrono::seconds(2));
+      if (!now.asking)
+        progress_.show(place_ + progress_text(now, options_.method, stopwatch.seconds()), std::chrono::seconds(2));
       if (!interrupted()) return true;
       if (now.best != nullptr) best_ = *now.best;
       return false;
@@ -112,7 +112,7 @@ class PictureJob {
       write_best();
       throw Interrupted(fmt::format("{}; {} is the picture as far as it was", error.what(), settings_.output));
     }
-    run_.seconds = seconds_measuring_ + seconds();
+    run_.seconds = seconds_measuring_ + stopwatch.seconds();
   }
 
   void write() {
@@ -139,11 +139,11 @@ class PictureJob {
     const NoiseLevel& noise = plan_.noise;
     const bool must_tell = needs_noise_level(options_.method) && !noise.told;
     progress_.say(fmt::format(
-        "{}noise of {}{:.3g}{}{}; {}; about {} on {} thread{}", place_, noise.told ? "" : "about ", noise.std,
+        "{}noise of {}{:.3g}{}{}; {}; about {} on {}", place_, noise.told ? "" : "about ", noise.std,
         must_tell ? fmt::format(", measured, as {} must be told and --sigma is left out", to_string(options_.method))
                   : "",
         noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_.text, duration_text(plan_.seconds),
-        thread_count(options_.threads), thread_count(options_.threads) == 1 ? "" : "s"));
+        counted(thread_count(options_.threads), "thread")));
     const std::string& device = options_.device;
     if (device == "cuda" || device.rfind("cuda:", 0) == 0)
       progress_.say(

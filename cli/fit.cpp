@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 #include <gsc/restarts.h>
+#include <gsc/stopwatch.h>
 #include <gsc/version.h>
 #include <gsc/words.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "checks.h"
@@ -134,18 +134,18 @@ std::string announcement(const Input& input, const Settings& settings) {
   const std::string states = posterior_text(inference);
   const int starts = settings.restarts;
   const int threads = std::min(thread_count(inference.threads), starts > 1 ? starts : thread_count(inference.threads));
-  return fmt::format("{}, {} latents, {}, {}{} thread{}{}", input.text(), settings.fit.latents, states,
-                     starts > 1 ? fmt::format("{} starts, ", starts) : "", threads, threads == 1 ? "" : "s",
+  return fmt::format("{}, {} latents, {}, {}{}{}", input.text(), settings.fit.latents, states,
+                     starts > 1 ? fmt::format("{} starts, ", starts) : "", counted(threads, "thread"),
                      processes_text());
 }
 
 /// Several starts, the best of which counts. They are not interrupted by halves.
 Restarts best_of_starts(const Data& data, const Settings& settings, ProgressLine& progress) {
   StartsObserver observer(settings.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Restarts result = fit_restarts(data, settings.fit, settings.restarts, &observer);
   if (result.best.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
-  result.best.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.best.seconds = watch.seconds();
   return result;
 }
 

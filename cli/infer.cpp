@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 #include <gsc/missing.h>
+#include <gsc/stopwatch.h>
 
 #include <chrono>
 
@@ -19,9 +20,9 @@ namespace {
 Posterior infer_all(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress,
                     InferenceTotals& totals) {
   const PosteriorRequest request{settings.variance, settings.states, settings.with_candidates};
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const auto show = [&](Index done) {
-    totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    totals.seconds = watch.seconds();
     const Index left = data.rows() - done;
     progress.show(fmt::format("{} of {} data points, {} left", done, data.rows(),
                               duration_text(totals.seconds / static_cast<double>(done) * static_cast<double>(left))),

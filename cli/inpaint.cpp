@@ -4,6 +4,8 @@
 #include <gsc/picture_files.h>
 
 #include <fmt/format.h>
+#include <gsc/stopwatch.h>
+#include <gsc/words.h>
 
 #include <chrono>
 #include <optional>
@@ -21,8 +23,6 @@
 
 namespace gsc::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Fractions fit into TIFF and arrays only.
 PixelDepth std_depth(const std::string& path, PixelDepth of_picture) {
@@ -93,9 +93,9 @@ void say_plan(const PlannedInpainting& plan, const InpaintOptions& options, Prog
   if (plan.missing == 0 && plan.keep) return;  // that has been said
   const int threads = thread_count(options.threads);
   progress.say(
-      fmt::format("{}; {}; {}; about {} on {} thread{}", missing_text(plan.missing, plan.values),
+      fmt::format("{}; {}; {}; about {} on {}", missing_text(plan.missing, plan.values),
                   plan.keep ? "what is observed is kept" : fmt::format("noise of {:.3g} is taken out", plan.noise.std),
-                  plan.text, duration_text(plan.seconds), threads, threads == 1 ? "" : "s"));
+                  plan.text, duration_text(plan.seconds), counted(threads, "thread")));
   // A hint only: no measurement tells noise from fine texture where neighbours are missing.
   if (plan.keep && !options.noise && plan.noisy)
     progress.say(
@@ -118,11 +118,10 @@ void write_damaged(const std::string& path, Picture damaged) {
 
 Inpainted inpaint_watched(const Settings& settings, const InpaintingRun& run, const PlannedInpainting& plan,
                           ProgressLine& progress) {
-  const auto start = Clock::now();
+  const Stopwatch stopwatch;
   std::optional<Picture> best;
   const auto watch = [&](const InpaintProgress& now) {
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    progress.show(progress_text(now, seconds), std::chrono::seconds(2));
+    progress.show(progress_text(now, stopwatch.seconds()), std::chrono::seconds(2));
     if (!interrupted()) return true;
     if (now.best) best = now.best();
     return false;
@@ -164,9 +163,9 @@ int run_inpaint(const CommandLine& line) {
   const PlannedInpainting plan = naming_file(asked.picture, [&] { return plan_inpainting(run.damaged, options); });
   write_damaged(asked.keep_damaged, run.damaged);
   say_plan(plan, options, progress);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   run.inpainted = inpaint_watched(settings, run, plan, progress);
-  run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  run.seconds = watch.seconds();
   write_result(settings, run.inpainted.picture);
   if (!asked.std.empty()) {
     Picture std = run.inpainted.std;

@@ -4,6 +4,7 @@
 #include <gsc/metrics.h>
 #include <gsc/report.h>
 #include <gsc/version.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -75,9 +76,9 @@ std::string held_out_text(const HeldOut& held_out) {
 std::string holes_text(const Inpainted& inpainted) {
   if (inpainted.shells == 0) return fmt::format("up to {} pixels deep", inpainted.deepest);
   return fmt::format(
-      "up to {} pixels deep, filled from the outside in by {} shell{}: what lies in their middle is a "
+      "up to {} pixels deep, filled from the outside in by {}: what lies in their middle is a "
       "guess",
-      inpainted.deepest, inpainted.shells, inpainted.shells == 1 ? "" : "s");
+      inpainted.deepest, counted(inpainted.shells, "shell"));
 }
 
 std::string noise_text(const Inpainted& inpainted) {

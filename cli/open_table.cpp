@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 #include <gsc/sound.h>
+#include <gsc/words.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -99,10 +100,10 @@ std::unique_ptr<Data> open_table(const std::string& location, const Settings& se
 std::string orientation_note(const Data& data, bool transposed) {
   if (data.cols() <= data.rows()) return "";
   return fmt::format(
-      "{} has {} row{} and {} columns{}: rows are data points, too few of them to learn {} dimensions from; if the "
+      "{} has {} and {} columns{}: rows are data points, too few of them to learn {} dimensions from; if the "
       "columns are the data points, {}",
-      data.name(), data.rows(), data.rows() == 1 ? "" : "s", data.cols(), transposed ? " once it is transposed" : "",
-      data.cols(), transposed ? "leave out --transpose" : "add --transpose");
+      data.name(), counted(data.rows(), "row"), data.cols(), transposed ? " once it is transposed" : "", data.cols(),
+      transposed ? "leave out --transpose" : "add --transpose");
 }
 
 }  // namespace gsc::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/inference.h>
 #include <gsc/rescues.h>
+#include <gsc/words.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -44,7 +45,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
 }
 
-std::string data_points_text(Index count) { return fmt::format("{} data point{}", count, count == 1 ? "" : "s"); }
+std::string data_points_text(Index count) { return counted(count, "data point"); }
 
 ProgressLine::ProgressLine(std::string command, bool quiet)
     : command_(std::move(command)), quiet_(quiet || !team().root()), live_(!quiet_ && isatty(STDERR_FILENO) == 1) {}
@@ -147,8 +148,8 @@ std::string fit_summary(const FitResult& result, double data_points, const Infer
   const std::string why = result.reason == StopReason::converged     ? "converged"
                           : result.reason == StopReason::interrupted ? "interrupted"
                                                                      : "all iterations done";
-  std::string text = fmt::format("{} after {} iteration{}, {}\n", why, last.iteration, last.iteration == 1 ? "" : "s",
-                                 duration_text(result.seconds));
+  std::string text =
+      fmt::format("{} after {}, {}\n", why, counted(last.iteration, "iteration"), duration_text(result.seconds));
   text +=
       fmt::format("  {:<15} {}{:.9g} ({})\n", objective_text(method), last.estimated ? "about " : "", last.free_energy,
                   mean_objective(method) ? "mean over data points"

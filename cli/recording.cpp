@@ -4,6 +4,7 @@
 #include <gsc/arrays.h>
 #include <gsc/sound.h>
 #include <gsc/team.h>
+#include <gsc/words.h>
 
 #include <cmath>
 
@@ -15,10 +16,8 @@
 namespace gsc::cli {
 namespace {
 
-std::string plural(Index count, const char* word) { return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s"); }
-
 std::string size_text(Index window, Index channels) {
-  return fmt::format("{} x {}", plural(window, "sample"), plural(channels, "channel"));
+  return fmt::format("{} x {}", counted(window, "sample"), counted(channels, "channel"));
 }
 
 /// There are more samples than channels.
@@ -217,18 +216,18 @@ Input open_input(const CommandLine& line, Settings& settings, const std::string&
     throw Error(
         fmt::format("{}: {} of {} make one window of {}, and learning needs at least two; choose a shorter "
                     "--window or a smaller --hop",
-                    input.data->name(), plural(input.windows->samples(), "sample"),
-                    plural(input.windows->channels(), "channel"), *asked.window));
+                    input.data->name(), counted(input.windows->samples(), "sample"),
+                    counted(input.windows->channels(), "channel"), *asked.window));
   if (!of_model && input.data->rows() < input.data->cols())
     input.notes.push_back(fmt::format("{} of {} values each are few to learn from{}",
-                                      plural(input.data->rows(), "window"), input.data->cols(),
+                                      counted(input.data->rows(), "window"), input.data->cols(),
                                       *asked.hop > 1 ? "; a smaller --hop gives more" : ""));
   return input;
 }
 
 std::string Input::text() const {
-  if (!recording) return fmt::format("{} of {}", data_points_text(data->rows()), plural(data->cols(), "dimension"));
-  return fmt::format("{} of {}", plural(data->rows(), "window"), size_text(recording->window, recording->channels));
+  if (!recording) return fmt::format("{} of {}", data_points_text(data->rows()), counted(data->cols(), "dimension"));
+  return fmt::format("{} of {}", counted(data->rows(), "window"), size_text(recording->window, recording->channels));
 }
 
 void Input::check(const Model& model, const std::string& model_name) const {
@@ -237,7 +236,7 @@ void Input::check(const Model& model, const std::string& model_name) const {
   const Index fitting = model.dimensions() % recording->channels == 0 ? model.dimensions() / recording->channels : 0;
   const std::string remedy =
       learned       ? fmt::format("it was learned from {}", recording_text(*learned))
-      : fitting > 0 ? fmt::format("with {}, --window {} fits", plural(recording->channels, "channel"), fitting)
+      : fitting > 0 ? fmt::format("with {}, --window {} fits", counted(recording->channels, "channel"), fitting)
                     : std::string("give a recording with the channels that it was learned from");
   throw Error(fmt::format("{}: windows of {} have {} values, but the model {} has {} dimensions; {}", data->name(),
                           size_text(recording->window, recording->channels), data->cols(), model_name,

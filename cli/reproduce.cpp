@@ -1,6 +1,7 @@
 #include "reproduce.h"
 
 #include <fmt/format.h>
+#include <gsc/words.h>
 
 #include <cstdlib>
 
@@ -97,7 +98,7 @@ int run_reproduce(const CommandLine& line) {
     run_one(*experiment, request, settings.output, progress);
     ++run;
   }
-  progress.say(fmt::format("wrote {} experiment{} to {}", run, run == 1 ? "" : "s", settings.output));
+  progress.say(fmt::format("wrote {} to {}", counted(run, "experiment"), settings.output));
   return kDone;
 }
 

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <gsc/files.h>
 #include <gsc/sound.h>
+#include <gsc/stopwatch.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <climits>
 #include <filesystem>
 #include <set>
@@ -31,8 +32,6 @@ namespace gsc::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
 constexpr double kSoundPeak = 0.9;
 
 /// Everything that makes no sense together.
@@ -105,12 +104,11 @@ void check_outputs(const OutputFolder& folder, const std::vector<std::string>& n
 std::string announcement(const Channels& channels, const FitOptions& fit, const SeparateOptions& options) {
   const InferenceOptions& inference = fit.inference;
   const bool model = options.method == SeparateMethod::model;
-  const std::string how = model ? fmt::format("{}, {} start{}", posterior_text(inference), options.restarts,
-                                              options.restarts == 1 ? "" : "s")
+  const std::string how = model ? fmt::format("{}, {}", posterior_text(inference), counted(options.restarts, "start"))
                                 : fastica_text(options.fastica);
   const int threads = std::min(thread_count(inference.threads), model ? options.restarts : INT_MAX);
-  return fmt::format("{} channels, {} samples, {} sources to find, {}, {} thread{}{}", channels.values.rows(),
-                     channels.values.cols(), fit.latents, how, threads, threads == 1 ? "" : "s", processes_text());
+  return fmt::format("{} channels, {} samples, {} sources to find, {}, {}{}", channels.values.rows(),
+                     channels.values.cols(), fit.latents, how, counted(threads, "thread"), processes_text());
 }
 
 void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
@@ -176,9 +174,9 @@ int run_separate(const CommandLine& line) {
 
   catch_interrupts();
   StartsObserver observer(options.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Separation separation = separate(channels.values, options, &observer);
-  separation.fit.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  separation.fit.seconds = watch.seconds();
   if (separation.fit.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
 
   if (!team().root()) return kDone;

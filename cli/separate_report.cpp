@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/recording.h>
 #include <gsc/report.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -62,8 +63,8 @@ Json model_metrics(const Settings& settings, const Data& data, const Separation&
 std::string separate_summary(const Separation& separation, double samples) {
   if (!has_model(separation)) {
     const FasticaRun& run = *separation.fastica;
-    return fmt::format("{} after {} iteration{}, {:.2f} s", run.converged ? "converged" : "stopped", run.iterations,
-                       run.iterations == 1 ? "" : "s", separation.fit.seconds);
+    return fmt::format("{} after {}, {:.2f} s", run.converged ? "converged" : "stopped",
+                       counted(run.iterations, "iteration"), separation.fit.seconds);
   }
   return fit_summary(separation.fit, samples) +
          starts_text(separation.free_energies, separation.winner, separation.options.inference.method);

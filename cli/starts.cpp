@@ -22,9 +22,8 @@ void StartsObserver::on_iteration(const FitState& state) {
     estimated_ = row.estimated;
   }
   const double all = static_cast<double>(starts_) * iterations_;
-  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const std::string left =
-      done_ > 0 ? fmt::format(", at most {} left", duration_text(seconds * (all - done_) / done_)) : "";
+      done_ > 0 ? fmt::format(", at most {} left", duration_text(watch_.seconds() * (all - done_) / done_)) : "";
   progress_.show(fmt::format("start {} of {}, {} of at most {:.0f} iterations{}, best {} {}{:.9g}", begun_, starts_,
                              done_, all, left, objective_text(method_), estimated_ ? "about " : "", best_),
                  std::chrono::seconds(5));

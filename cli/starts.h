@@ -3,8 +3,8 @@
 
 #include <gsc/fit.h>
 #include <gsc/report.h>
+#include <gsc/stopwatch.h>
 
-#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ class StartsObserver final : public Observer {
     told_.insert(note);
     begun_ = 0;
     done_ = 0;
-    start_ = Clock::now();
+    watch_ = {};
   }
   void on_iteration(const FitState& state) override;
   bool stop_requested() override;
@@ -33,11 +33,10 @@ class StartsObserver final : public Observer {
   bool told(const std::string& note) const { return told_.contains(note); }
 
  private:
-  using Clock = std::chrono::steady_clock;
   int starts_, iterations_;
   Method method_;
   ProgressLine& progress_;
-  Clock::time_point start_ = Clock::now();
+  Stopwatch watch_;
   int begun_ = 0;
   double done_ = 0, best_ = 0;
   bool estimated_ = false;  // best_ is

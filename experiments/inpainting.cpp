@@ -4,8 +4,8 @@
 #include <gsc/inpaint.h>
 #include <gsc/metrics.h>
 #include <gsc/picture_files.h>
+#include <gsc/stopwatch.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "benchmarks.h"
@@ -114,13 +114,13 @@ class Inpainting final : public Experiment {
     options.quality = word<Quality>(settings, "quality");
     options.seed = settings.at("seed").get<std::uint64_t>() + 1000;
     options.threads = request.threads;
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const Inpainted filled = inpaint(damaged, options);
     return {{"psnr_first_guess", psnr(clean, first_guess(damaged), clean.peak())},
             {"psnr", psnr(clean, filled.picture, clean.peak())},
             {"psnr_held_out", filled.held_out.psnr},
             {"coverage", coverage(clean, damaged, filled)},
-            {"seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
+            {"seconds", watch.seconds()}};
   }
 
   Summary summarise(const std::vector<Finished>& trials, const Request& request, Report& report) const override {

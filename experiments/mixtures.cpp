@@ -4,9 +4,9 @@
 #include <gsc/generate.h>
 #include <gsc/metrics.h>
 #include <gsc/separate.h>
+#include <gsc/stopwatch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "benchmarks.h"
@@ -107,9 +107,9 @@ Json run_separation(const Json& settings, const Request& request) {
   if (is_dictionary(settings)) return learn_dictionary(settings, mixture, mixing, random());
   SeparateOptions options = separate_options(settings, sources.rows());
   options.fit.seed = random();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const gsc::Separation separation = separate(mixture, options);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.seconds();
   Json result{{"amari", amari_of(separation.mixing, mixing)}, {"points", mixture.cols()}, {"seconds", seconds}};
   if (separation.fit.state.history.empty()) {  // FastICA
     result["converged"] = separation.fastica->converged;

@@ -1,11 +1,11 @@
 #include "trials.h"
 
 #include <gsc/inference.h>
+#include <gsc/stopwatch.h>
 #include <gsc/team.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -17,7 +17,6 @@
 namespace gsc::experiments {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 std::string as_line(const Finished& trial) {
@@ -57,7 +56,7 @@ class Keeper {
 };
 
 Finished run_one(const Experiment& experiment, const Json& settings, const Request& request) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Finished trial{settings, {}, 0};
   try {
     trial.result = experiment.run(settings, request);
@@ -66,7 +65,7 @@ Finished run_one(const Experiment& experiment, const Json& settings, const Reque
   } catch (const std::exception& error) {
     throw Error(experiment.name() + ", trial " + settings.dump() + ": " + error.what());
   }
-  trial.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  trial.seconds = watch.seconds();
   return trial;
 }
 
@@ -94,8 +93,7 @@ class Finishers {
     ++progress_.done;
     work_done_ += work;
     work_left_ -= work;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    progress_.seconds_left = seconds * work_left_ / work_done_;
+    progress_.seconds_left = watch_.seconds() * work_left_ / work_done_;
     ask_observer();
   }
 
@@ -120,7 +118,7 @@ class Finishers {
   const TrialsObserver& observer_;
   TrialsProgress progress_;
   double work_done_ = 0, work_left_ = 0;  // done: since the start of this run
-  Clock::time_point start_ = Clock::now();
+  Stopwatch watch_;
 };
 
 /// Runs trials on several threads and calls done(trial) from one at a time.

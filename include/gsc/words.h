@@ -76,4 +76,9 @@ Enum parse(std::string_view word, std::string_view what = "the word") {
   throw Error(std::string(what) + " is '" + std::string(word) + "'; expected one of: " + words<Enum>());
 }
 
+/// "3 channels", "1 channel".
+inline std::string counted(Index number, std::string_view what) {
+  return std::to_string(number).append(" ").append(what).append(number == 1 ? "" : "s");
+}
+
 }  // namespace gsc

@@ -1,7 +1,8 @@
 #include "cuda/device_engine.h"
 
+#include <gsc/stopwatch.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "cuda/host_model.h"
@@ -110,10 +111,10 @@ ResidentEm* DeviceEngine::resident(const Model& model, const MStepOptions& optio
 
 double DeviceEngine::pass_seconds(const Model& model) {
   queue_.wait();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   pass_.run(on_device(model));
   queue_.wait();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return watch.seconds();
 }
 
 Posterior DeviceEngine::infer(const Model& model, const PosteriorRequest& request, Index first, Index count,

@@ -3,11 +3,12 @@
 // parameters.
 
 #include <gsc/fit.h>
+#include <gsc/stopwatch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "learning/data_notes.h"
 #include "learning/fit_option_list.h"
 #include "learning/learner.h"
 #include "learning/noise_estimate.h"
@@ -18,10 +19,6 @@
 namespace gsc {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 /// The history of a learner, row by row.
 class Loop {
  public:
@@ -31,14 +28,14 @@ class Loop {
       : share_(share), options_(options), state_(std::move(state)), observer_(observer), deviation_(deviation) {}
 
   FitResult run(Learner& learner) {
-    const auto start = Clock::now();
-    row_start_ = start;
+    const Stopwatch watch;
+    row_watch_ = {};
     StopReason reason = StopReason::iterations;
     if (const std::string note = learner.note(); observer_ != nullptr && !note.empty()) observer_->on_note(note);
     try {
       const Evaluation judged = learner.begin(state_.history.empty() ? 0 : state_.history.back().iteration);
       if (state_.history.empty()) add_row(learner, judged);
-      row_start_ = Clock::now();
+      row_watch_ = {};
       while (state_.history.back().iteration < options_.iterations && !converged(learner))
         add_row(learner, learner.iterate(state_.history.back().iteration + 1));
       if (converged(learner)) reason = StopReason::converged;
@@ -48,7 +45,7 @@ class Loop {
     state_.model = learner.model();
     learner.save(state_.method);
     if (reason != StopReason::interrupted) require_likely_noise();
-    return {std::move(state_), reason, seconds_since(start), share_.report()};
+    return {std::move(state_), reason, watch.seconds(), share_.report()};
   }
 
  private:
@@ -60,13 +57,13 @@ class Loop {
     row.noise_std = std::sqrt(judged.noise_variance ? *judged.noise_variance : state_.model.noise.mean_variance());
     row.mean_active = judged.mean_active;
     row.latents_in_use = judged.latents_in_use;
-    row.seconds = seconds_since(row_start_);
+    row.seconds = row_watch_.seconds();
     row.estimated = judged.estimated;
     row.dip = !state_.history.empty() && !row.estimated && !state_.history.back().estimated &&
               better(method(), state_.history.back().free_energy, row.free_energy) &&
               std::abs(row.free_energy - state_.history.back().free_energy) > 1e-9 * std::abs(row.free_energy);
     row.rescues = judged.rescues.total();
-    row_start_ = Clock::now();
+    row_watch_ = {};
     state_.rescues += judged.rescues;
     state_.history.push_back(row);
     if (!std::isfinite(row.free_energy) || !std::isfinite(row.noise_std))
@@ -104,7 +101,7 @@ class Loop {
   FitState state_;
   Observer* observer_;
   std::optional<double> deviation_;
-  Clock::time_point row_start_;
+  Stopwatch row_watch_;
 };
 
 StopRequest stop_of(Observer* observer) {
@@ -112,65 +109,11 @@ StopRequest stop_of(Observer* observer) {
   return [observer] { return observer->stop_requested(); };
 }
 
-/// A level that dwarfs the variation takes latents of its own where there is no intercept.
-void note_level(const DataSummary& summary, const FitOptions& options, Observer* observer) {
-  const double variance = summary.covariance.cols() > 1 ? summary.covariance.trace() : summary.covariance.sum();
-  const double level = summary.mean.squaredNorm();
-  constexpr double kDwarfed = 25;
-  if (observer == nullptr || options.intercept != Intercept::none || level < kDwarfed * variance) return;
-  observer->on_note("the data lies " + number_text(std::round(std::sqrt(level / variance))) +
-                    " standard deviations from zero, and without an intercept latents must explain that; consider "
-                    "intercept learned or mean");
-}
-
 /// Of a value from what a model without latents says of it.
 double deviation_of(const DataSummary& summary, const FitOptions& options) {
   const Matrix& covariance = summary.covariance;
   const double variance = covariance.cols() > 1 ? covariance.diagonal().mean() : covariance.mean();
   return std::sqrt(variance + (options.intercept == Intercept::none ? summary.mean.cwiseAbs2().mean() : 0));
-}
-
-/// "columns 2, 5 (from 0) of the data have"
-std::string columns_have(const std::vector<Index>& columns) {
-  constexpr std::size_t kNamed = 10;
-  std::string text = columns.size() == 1 ? "column " : "columns ";
-  for (std::size_t i = 0; i < std::min(columns.size(), kNamed); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(columns[i]);
-  return text + (columns.size() > kNamed ? ", ..." : "") + " (from 0) of the data " +
-         (columns.size() == 1 ? "has" : "have");
-}
-
-/// Columns without any value: nothing is learned of them.
-void note_unobserved(const DataSummary& summary, const FitOptions& options, Observer* observer) {
-  std::vector<Index> columns;
-  for (Index d = 0; d < summary.observed.size(); ++d)
-    if (summary.observed[d] == 0) columns.push_back(d);
-  if (observer == nullptr || columns.empty()) return;
-  const bool has_prior =
-      options.inference.method == Method::factored && options.factored.basis_prior != BasisPrior::none;
-  observer->on_note(columns_have(columns) + " no value at all; what the model says of " +
-                    (columns.size() == 1 ? "it" : "them") +
-                    (has_prior ? " is its prior" : " stays as it was at the start"));
-}
-
-/// Columns from which as many numbers are learned as they have values, or more.
-void note_hardly_observed(const DataSummary& summary, const FitOptions& options, Observer* observer) {
-  const Method method = options.inference.method;
-  const bool without_prior = method == Method::truncated || method == Method::exact ||
-                             (method == Method::factored && options.factored.basis_prior == BasisPrior::none);
-  if (observer == nullptr || !without_prior) return;
-  const Index numbers = options.latents + (options.intercept == Intercept::learned ? 1 : 0);
-  std::vector<Index> columns;
-  for (Index d = 0; d < summary.observed.size(); ++d)
-    if (summary.observed[d] > 0 && summary.observed[d] < summary.count &&
-        summary.observed[d] <= static_cast<double>(numbers))
-      columns.push_back(d);
-  if (columns.empty()) return;
-  const std::string them = columns.size() == 1 ? "it" : "them";
-  observer->on_note(
-      columns_have(columns) + " no more values than the " + std::to_string(numbers) +
-      " numbers that are learned of a column, so do not rely on what the model says of " + them +
-      (options.noise == NoiseType::diagonal ? "; the noise of " + them + " is held at the mean of the others" : ""));
 }
 
 /// The noise level of methods that must be told it: known, else that of the model to start from, else an estimate.
@@ -248,9 +191,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
   Share share(data, options.sharing);
   const DataSummary summary =
       share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan);
-  note_level(summary, options, observer);
-  note_unobserved(summary, options, observer);
-  note_hardly_observed(summary, options, observer);
+  if (observer != nullptr) note_data(summary, options, *observer);
   std::optional<Noise> told;
   if (needs_noise_level(options.inference.method))
     told = told_noise(data, summary, options, start, codes_by_lambda(options.inference) ? nullptr : observer);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gsc/report.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -70,9 +71,9 @@ void Report::add_basis(const Model& model, Index rows, Index cols, Index channel
   if (!traces &&
       (rows < 1 || cols < 1 || (channels != 1 && channels != 3) || rows * cols * channels != model.dimensions()))
     throw Error(
-        fmt::format("report: basis functions of {0} values cannot be shown as {1} x {2} pixels with {3} channel{4}; "
+        fmt::format("report: basis functions of {0} values cannot be shown as {1} x {2} pixels with {3}; "
                     "their product must be {0}, with 1 or 3 channels",
-                    model.dimensions(), rows, cols, channels, channels == 1 ? "" : "s"));
+                    model.dimensions(), rows, cols, counted(channels, "channel")));
   if (model.latents() == 0 || model.dimensions() == 0) return;
 
   std::vector<Index> order = order_by_use(model.pi);
@@ -96,14 +97,14 @@ void Report::add_basis(const Model& model, Index rows, Index cols, Index channel
   } else {
     note = "Each is scaled to its own largest absolute value; the thin line is zero.";
   }
-  const std::string counted = count == static_cast<std::size_t>(model.latents())
-                                  ? fmt::format("{} basis function{}", count, count == 1 ? "" : "s")
-                                  : fmt::format("The {} most used of {} basis functions", count, model.latents());
+  const std::string drawn = count == static_cast<std::size_t>(model.latents())
+                                ? counted(model.latents(), "basis function")
+                                : fmt::format("The {} most used of {} basis functions", count, model.latents());
   body_ += fmt::format(
       "<div class=\"basis {} {}\"><p class=\"note\">{}, the most often used first. {} <output></output></p>\n"
       "<div class=\"cells basis-{}\" style=\"{}\" tabindex=\"0\" role=\"application\" "
       "aria-label=\"{}; arrow keys move, Enter enlarges\">\n",
-      traces ? "traces" : "tiles", count <= 256 ? "labelled" : "dense", counted, note, bases_, style, counted);
+      traces ? "traces" : "tiles", count <= 256 ? "labelled" : "dense", drawn, note, bases_, style, drawn);
   const std::size_t points = std::clamp<std::size_t>(100'000 / count, 32, 400);
   for (std::size_t i = 0; i < count; ++i) {
     const Index h = order[i];

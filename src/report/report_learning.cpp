@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gsc/report.h>
 #include <gsc/rescues.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,10 +48,6 @@ Chart sorted_pi(const Vector& pi) {
   }
   chart.series.push_back(std::move(series));
   return chart;
-}
-
-std::string plural(std::int64_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -112,7 +109,7 @@ void Report::add_learning(const FitState& state, Method method) {
 
   if (dips > 0)
     add_text(
-        fmt::format("The {} {} in {}.", objective, minimised(method) ? "rose" : "fell", plural(dips, "iteration")));
+        fmt::format("The {} {} in {}.", objective, minimised(method) ? "rose" : "fell", counted(dips, "iteration")));
   for_each_rescue([&](auto member, auto, const char* words) {
     if (const std::int64_t count = state.rescues.*member; count > 0)
       add_text(fmt::format("Numerical rescue: {} ({} times).", words, count));

@@ -3,9 +3,9 @@
 // half the size (docs/denoise.md).
 
 #include <gsc/denoise.h>
+#include <gsc/stopwatch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "math/numeric_scope.h"
@@ -20,8 +20,6 @@
 
 namespace gsc {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Passes what fit() reports on to the caller, as a share of the whole work.
 class LearningProgress final : public Observer {
@@ -139,8 +137,6 @@ FitResult learn(const Picture& noisy, ModelPlan& plan, double noise, Observer& o
   return fit(data, plan.fit, &observer, std::move(start));
 }
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 /// Where groups are computed, unless on the processor: `auto` takes a device that is there where the work is worth
 /// waking it, which takes as long as half a second of a core's work with two of them.
 std::unique_ptr<PatchDevice> device_of_groups(const DenoisePlan& plan, const std::string& device) {
@@ -210,9 +206,9 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
     if (watch.stopped()) throw Interrupted("interrupted while learning");
     if (learned.fit.reason == StopReason::interrupted) learned.fit.reason = StopReason::iterations;  // out of time
     work.begin(model.inferring_seconds);
-    const auto start = Clock::now();
+    const Stopwatch stopwatch;
     Reconstruction part = reconstruct(noisy, learned.fit.model(), model, go_on);
-    learned.seconds_inferring = seconds_since(start);
+    learned.seconds_inferring = stopwatch.seconds();
     ++work.now.model;
     if (work.now.model == 1) {
       result.picture = std::move(part.picture);
@@ -227,7 +223,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   }
   const bool has_std = !result.std.channels.empty();
   if (has_std) scale_to_residual(noisy, plan.noise, result.picture, result.std, threads);
-  const auto start = Clock::now();
+  const Stopwatch stopwatch;
   Picture disagreement;
   const auto begin_round = [&] {
     work.begin(plan.group_seconds / plan.group_rounds);
@@ -239,7 +235,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   groups.device = patches.get();
   filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, go_on,
                    &disagreement);
-  result.seconds_grouping = seconds_since(start);
+  result.seconds_grouping = stopwatch.seconds();
   for (const DenoisePlan& half : plan.coarse) {
     work.begin(half.seconds());
     work.now.half_size = true;

@@ -1,5 +1,7 @@
 #include "tasks/denoise/plan.h"
 
+#include <gsc/words.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -110,10 +112,6 @@ Index usual_group_patch(double noise_share) {
 }
 /// Members of a group: more for larger patches, whose covariance has more directions.
 Index group_members(Index patch) { return std::max<Index>(24, patch * 3); }
-
-std::string size_text(const Picture& picture) {
-  return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
-}
 
 void check_values(const Picture& noisy, int threads) {
   const auto good = [](double value) { return std::abs(value) <= kLargestPixel; };
@@ -355,10 +353,9 @@ std::string plan_text(const DenoisePlan& plan) {
       (plan.models.size() == 1 ? "a model of patches " : std::to_string(plan.models.size()) + " models of patches ") +
       text;
   if (const int rounds = plan.models.front().nonlocal_rounds; rounds > 0)
-    text += ", " + std::to_string(rounds) + (rounds == 1 ? " round" : " rounds") + " with a prior for every patch";
+    text += ", " + counted(rounds, "round") + " with a prior for every patch";
   if (plan.group_rounds > 0) {
-    text +=
-        ", " + std::to_string(plan.group_rounds) + (plan.group_rounds == 1 ? " round" : " rounds") + " of groups of ";
+    text += ", " + counted(plan.group_rounds, "round") + " of groups of ";
     for (const GroupSize& size : plan.groups.sizes)
       text += (&size == &plan.groups.sizes.front() ? "" : ", ") + square(size.patch);
   }

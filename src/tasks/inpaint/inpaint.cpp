@@ -3,9 +3,9 @@
 // until the last rounds tell how good that is.
 
 #include <gsc/inpaint.h>
+#include <gsc/stopwatch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "math/numeric_scope.h"
@@ -16,8 +16,6 @@
 
 namespace gsc {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Every thread has matrices of all values of a patch times all: 40 MB of colours at this size.
 constexpr Index kLargestInpaintPatch = 32;
@@ -63,7 +61,7 @@ class Inpainting {
     HeldOutSet aside;
     if (plan_.hold_out && honest > 0) aside = hold_out(some, plan_.seed);
     begin(some);
-    const auto start = Clock::now();
+    const Stopwatch watch;
     fill(to_units(some, plan_.units), 0, honest);
     result_.held_out = judged(aside);
     put_back(scaled_, plan_.keep, result_.picture);
@@ -72,7 +70,7 @@ class Inpainting {
     if (!plan_.rounds.empty() || plan_.missing == 0)
       result_.std = deviations(damaged_, variance_, result_.held_out, aside.deep, plan_.units.scale, plan_.keep);
     result_.group_rounds = static_cast<int>(plan_.rounds.size());
-    result_.seconds_grouping = std::chrono::duration<double>(Clock::now() - start).count();
+    result_.seconds_grouping = watch.seconds();
     result_.picture = whole();
     return std::move(result_);
   }

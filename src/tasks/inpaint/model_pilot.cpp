@@ -8,6 +8,7 @@
 #include "inference/cost_model.h"
 #include "inference/limits.h"
 #include "tasks/picture/patches.h"
+#include "tasks/picture/pixel_units.h"
 
 namespace gsc {
 namespace {
@@ -89,8 +90,7 @@ Index patch_of_model(const PatchModel& of, const Picture& picture) {
                      std::to_string(channels) + " values, as the picture has; learn one of such patches");
   if (side > std::min(picture.height(), picture.width()))
     throw UsageError("the model is of patches of " + std::to_string(side) + " x " + std::to_string(side) +
-                     " pixels, but the picture has only " + std::to_string(picture.width()) + " x " +
-                     std::to_string(picture.height()));
+                     " pixels, but the picture has only " + size_text(picture));
   if (model.noise.type() == NoiseType::full)
     throw UsageError(
         "the model's noise is full, and what is missing then has no noise of its own to leave out; learn one with "

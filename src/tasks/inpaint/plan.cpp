@@ -1,5 +1,7 @@
 #include "tasks/inpaint/plan.h"
 
+#include <gsc/words.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -54,10 +56,6 @@ Index usual_patch(std::size_t together, double observed) {
 Index usual_members(std::size_t together) { return together >= 3 ? 60 : 40; }
 
 std::size_t last_of(int rounds) { return std::min(kLastRounds, static_cast<std::size_t>(rounds) / 2); }
-
-std::string size_text(const Picture& picture) {
-  return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
-}
 
 /// A channel of which nothing is observed: the others do not tell where its values lie, nor how far apart they are, so
 /// whatever is filled in looks as good as the rest, also to what is set aside.
@@ -214,8 +212,8 @@ PlannedInpainting plan_inpainting(const Picture& damaged, const InpaintOptions& 
 std::string plan_text(const InpaintPlan& plan) {
   const auto square = [](Index side) { return std::to_string(side) + " x " + std::to_string(side); };
   if (plan.rounds.empty()) return "a first guess only";
-  std::string text = std::to_string(plan.rounds.size()) + (plan.rounds.size() == 1 ? " round" : " rounds") +
-                     " of groups of patches of " + square(plan.rounds.front().sizes.front().patch) + " pixels";
+  std::string text = counted(static_cast<Index>(plan.rounds.size()), "round") + " of groups of patches of " +
+                     square(plan.rounds.front().sizes.front().patch) + " pixels";
   const std::vector<GroupSize>& last = plan.rounds.back().sizes;
   if (last.size() > 1) {
     text += ", in the end of ";

@@ -1,4 +1,5 @@
 #include <gsc/metrics.h>
+#include <gsc/words.h>
 
 #include <Eigen/LU>
 #include <algorithm>
@@ -8,18 +9,19 @@
 #include <string>
 #include <utility>
 
+#include "tasks/picture/pixel_units.h"
+
 namespace gsc {
 namespace {
 
-std::string size_text(const Picture& picture) {
-  return std::to_string(picture.width()) + " x " + std::to_string(picture.height()) + " pixels in " +
-         std::to_string(picture.channels.size()) + (picture.channels.size() == 1 ? " channel" : " channels");
+std::string shape_text(const Picture& picture) {
+  return size_text(picture) + " pixels in " + counted(static_cast<Index>(picture.channels.size()), "channel");
 }
 
 void require_same_shape(const Picture& truth, const Picture& picture) {
   if (truth.height() != picture.height() || truth.width() != picture.width() ||
       truth.channels.size() != picture.channels.size())
-    throw Error("pictures of different shape cannot be compared: " + size_text(truth) + " and " + size_text(picture) +
+    throw Error("pictures of different shape cannot be compared: " + shape_text(truth) + " and " + shape_text(picture) +
                 "; crop or convert one of them first");
   if (truth.height() == 0 || truth.width() == 0) throw Error("pictures without pixels cannot be compared");
 }
@@ -94,7 +96,7 @@ double psnr(const Picture& truth, const Picture& picture, double peak) {
 double ssim(const Picture& truth, const Picture& picture, double peak) {
   require_same_shape(truth, picture);
   if (truth.height() < kWindow || truth.width() < kWindow)
-    throw Error("SSIM needs pictures of at least 11 x 11 pixels; these have " + size_text(truth));
+    throw Error("SSIM needs pictures of at least 11 x 11 pixels; these have " + shape_text(truth));
   double sum = 0;
   for (std::size_t k = 0; k < truth.channels.size(); ++k)
     sum += channel_ssim(truth.channels[k], picture.channels[k], peak);

@@ -79,4 +79,8 @@ Picture from_units(const Picture& picture, const PixelUnits& units) {
   return changed(picture, [units](double value) { return units.from(value); });
 }
 
+std::string size_text(const Picture& picture) {
+  return std::to_string(picture.width()) + " x " + std::to_string(picture.height());
+}
+
 }  // namespace gsc

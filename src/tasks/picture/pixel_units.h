@@ -30,4 +30,7 @@ double range_of(const Picture& noisy, double noise);
 Picture to_units(const Picture& picture, const PixelUnits& units);
 Picture from_units(const Picture& picture, const PixelUnits& units);
 
+/// "512 x 384": width and height.
+std::string size_text(const Picture& picture);
+
 }  // namespace gsc

@@ -1,5 +1,7 @@
 #include "tasks/separate/fastica_separation.h"
 
+#include <gsc/words.h>
+
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -13,10 +15,6 @@
 
 namespace gsc {
 namespace {
-
-std::string count(Index number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
 
 /// The given mixing matrix as directions of the whitened channels, or random ones.
 Matrix start_of(const Whitened& white, const FasticaOptions& options, std::uint64_t seed) {
@@ -45,7 +43,7 @@ FasticaDirections directions_of(const Matrix& channels, const Whitened& white, c
 
 void check_counts(const SeparateOptions& options, Index latents, Index channels) {
   if (latents > channels)
-    throw UsageError("latents is " + std::to_string(latents) + ", but there are " + count(channels, "channel") +
+    throw UsageError("latents is " + std::to_string(latents) + ", but there are " + counted(channels, "channel") +
                      ", and fastica finds at most as many sources; ask for fewer, or choose another method");
   const Matrix& start = options.fastica.start;
   if (start.size() > 0 && (start.rows() != channels || start.cols() != latents))
@@ -67,7 +65,7 @@ std::string degrees(double change) {
 /// With a tolerance of 0 all iterations are wanted.
 void note_run(const FasticaRun& run, double tolerance, std::vector<std::string>& notes) {
   if (run.converged || tolerance == 0) return;
-  notes.push_back("fastica has not converged in " + count(run.iterations, "iteration") +
+  notes.push_back("fastica has not converged in " + counted(run.iterations, "iteration") +
                   ": a direction still turns by " + degrees(run.change) +
                   " degrees in each; try more --iterations, more samples, or another --nonlinearity");
 }

@@ -2,6 +2,7 @@
 
 #include <gsc/restarts.h>
 #include <gsc/separate.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +32,7 @@ void choose_method(FitOptions& options) {
 void check_mixture(const Matrix& mixture, const std::string& name, Index first, Whiten whitened) {
   const Index channels = mixture.rows(), samples = mixture.cols();
   if (channels < 2)
-    throw Error(name + " has " + std::to_string(channels) + " channel" + (channels == 1 ? "" : "s") +
+    throw Error(name + " has " + counted(channels, "channel") +
                 "; separation needs at least two recordings of the same sources");
   if (samples < channels)
     throw Error(name + " has fewer samples (" + std::to_string(samples) + ") than channels (" +

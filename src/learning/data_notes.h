@@ -1,0 +1,11 @@
+#pragma once
+// What a user should know of the data before anything is learned from it.
+
+#include <gsc/fit.h>
+
+namespace gsc {
+
+/// Tells the observer of a level that no latent should have to explain, and of columns with few values or none.
+void note_data(const DataSummary& summary, const FitOptions& options, Observer& observer);
+
+}  // namespace gsc
