@@ -4,13 +4,10 @@
 #include <gsc/files.h>
 #include <gsc/metrics.h>
 #include <gsc/option_list.h>
-#include <gsc/separate.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <functional>
-#include <utility>
 
 #include "checks.h"
 #include "commands.h"
@@ -24,47 +21,25 @@
 #include "program_team.h"
 #include "progress.h"
 #include "streams.h"
+#include "tasks/denoise/plan.h"
 
 namespace gsc::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-std::vector<std::string_view> words_of(const std::vector<Method>& methods) {
-  std::vector<std::string_view> words;
-  words.reserve(methods.size());
-  for (const Method method : methods) words.push_back(to_string(method));
-  return words;
-}
-
-struct Compete {
-  std::vector<Method> methods;  ///< that learn a model
-  bool fastica = false;
-};
-
 /// "truncated,factored" -> both.
-Compete parse_methods(const std::string& text) {
-  Compete compete;
-  std::vector<Method>& methods = compete.methods;
+std::vector<Method> parse_methods(const std::string& text) {
+  std::vector<Method> methods;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    bool twice = false;
-    if (word == to_string(SeparateMethod::fastica)) {
-      twice = std::exchange(compete.fastica, true);
-    } else {
-      const auto method = parse_value<Method>("methods", word);
-      twice = std::find(methods.begin(), methods.end(), method) != methods.end();
-      methods.push_back(method);
-    }
-    if (twice) throw UsageError(fmt::format("methods is {}, which names {} twice", text, word));
+    const auto method = parse_value<Method>("methods", text.substr(begin, end - begin));
+    if (std::find(methods.begin(), methods.end(), method) != methods.end())
+      throw UsageError(fmt::format("methods is {}, which names {} twice", text, to_string(method)));
+    methods.push_back(method);
     begin = end + 1;
   }
-  if (methods.empty())
-    throw UsageError(fmt::format("methods is {}; give one at least that learns a model, as exact", text));
-  if (methods.size() + (compete.fastica ? 1 : 0) < 2)
+  if (methods.size() < 2)
     throw UsageError(fmt::format("methods is {}; give two or more to compare, with commas between them", text));
-  return compete;
+  return methods;
 }
 
 /// Options that none of the methods reads; those of pictures are called as those of tables.
@@ -74,9 +49,12 @@ void check_read(const CommandLine& line, const std::vector<Method>& methods) {
     std::replace(name.begin(), name.end(), '_', '-');
     if (option.methods.empty() || option.kind == OptionKind::shape || !line.given(name)) continue;
     if (std::find_first_of(methods.begin(), methods.end(), option.methods.begin(), option.methods.end()) ==
-        methods.end())
+        methods.end()) {
+      std::vector<std::string_view> words;
+      for (const Method method : option.methods) words.push_back(to_string(method));
       throw UsageError(fmt::format("{} is for {}, none of which is compared; leave it out, or add one to methods", name,
-                                   fmt::join(words_of(option.methods), ", ")));
+                                   fmt::join(words, ", ")));
+    }
   }
 }
 
@@ -89,43 +67,25 @@ void check_outputs(const Settings& settings) {
       check_not_input(output, input);
 }
 
-std::string timed_text(const FitState& state, const FitOptions& options) {
-  double seconds = 0;
-  for (const IterationReport& row : state.history) seconds += row.seconds;
-  const IterationReport& now = state.history.back();
-  return fmt::format("iteration {}, {:.1f} s  {} {:.9g}", now.iteration, seconds,
-                     objective_text(options.inference.method), now.free_energy);
-}
-
-/// Shows each iteration behind the method's name, and stops on Ctrl-C. What `plan` gives is said when learning begins.
-class CompareProgress final : public CompareObserver {
+/// Ends the comparison on Ctrl-C.
+class Stop : public Observer {
  public:
-  using Plan = std::function<std::vector<std::string>(const Comparison&)>;
-  CompareProgress(Plan plan, ProgressLine& progress) : plan_(std::move(plan)), progress_(progress) {}
-  void on_plan(const Comparison& comparison) override {
-    for (const std::string& line : plan_(comparison)) progress_.say(line);
-    catch_interrupts();
-  }
-  void on_iteration(const MethodRun& run, const FitState& state) override {
-    // Within seconds there may be thousands.
-    const bool timed = run.options.iterations == kEndless;
-    progress_.show(
-        fmt::format("{}: {}", to_string(run.method()),
-                    timed ? timed_text(state, run.options) : iteration_text(state, run.options, progress_.live())),
-        std::chrono::seconds(timed && state.history.back().iteration > 0 ? 1 : 0));
-  }
-  void on_denoising(const MethodRun& run, bool judging) override {
-    progress_.show(fmt::format("{}: {}", to_string(run.method()),
-                               judging ? "judging the models of earlier iterations" : "denoising the patches"),
-                   std::chrono::seconds(2));
-  }
-  void on_note(const MethodRun& run, const std::string& note) override {
-    progress_.say(fmt::format("{}: {}", to_string(run.method()), note));
-  }
-  bool stop_requested() override { return interrupted(); }
+  bool stop_requested() final { return interrupted(); }
+};
+
+/// Shows each iteration behind the method's name.
+class MethodProgress final : public Stop {
+ public:
+  MethodProgress(const MethodRun& run, ProgressLine& progress) : run_(run), progress_(progress) {}
+  void on_iteration(const FitState& state) override { show(iteration_text(state, run_.options, progress_.live()), {}); }
+  void on_note(const std::string& note) override { progress_.say(named(note)); }
+  /// At most every `pause`, where lines are not redrawn.
+  void show(const std::string& text, std::chrono::seconds pause) { progress_.show(named(text), pause); }
 
  private:
-  Plan plan_;
+  std::string named(const std::string& text) const { return fmt::format("{}: {}", to_string(run_.method()), text); }
+
+  const MethodRun& run_;
   ProgressLine& progress_;
 };
 
@@ -154,61 +114,162 @@ std::string threads_text(int requested) {
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-Compared on_table(const CommandLine& line, Settings& settings, const Compete& compete, ProgressLine& progress) {
-  const std::vector<Method>& methods = compete.methods;
+/// Whether the noise level is for others to say.
+bool is_told(const InferenceOptions& inference) {
+  return needs_noise_level(inference.method) && !codes_by_lambda(inference);
+}
+
+std::vector<MethodRun> plan_on_table(const FitOptions& common, const std::vector<Method>& methods) {
+  std::vector<MethodRun> runs(methods.size());
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    FitOptions& options = runs[i].options = options_for(common, methods[i]);
+    if (!is_told(options.inference)) options.known_noise = 0;
+    if (is_told(options.inference))
+      runs[i].noise = options.known_noise > 0 ? "told" : "estimated";
+    else if (!needs_noise_level(methods[i]))
+      runs[i].noise = "learned";
+    options.validate();
+  }
+  return runs;
+}
+
+FitResult fit_unless_stopped(const Data& data, const FitOptions& options, Observer& watch) {
+  FitResult result = fit(data, options, &watch);
+  if (result.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
+  return result;
+}
+
+/// What a method refuses of the data (a lambda that leaves no code, more atoms than data points) shows in its start: so
+/// it is known before others have learned for an hour. Those of the spike-and-slab model take any data.
+void try_starts(const Data& data, const std::vector<MethodRun>& runs) {
+  Stop watch;
+  for (const MethodRun& run : runs) {
+    FitOptions start = run.options;
+    start.iterations = 0;
+    if (!spike_and_slab(run.method())) fit_unless_stopped(data, start, watch);
+  }
+}
+
+/// A singular basis has none.
+std::optional<double> amari_of(const Matrix& found, const Matrix& truth) try {
+  return amari_index(found, truth);
+} catch (const Error&) {
+  return {};
+}
+
+Comparison on_table(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
+                    ProgressLine& progress) {
   choose_missing(line, settings, nullptr);
   Input input;
   input.data = open_table(settings.compare.input, settings, "compare");
   mark_missing(settings, "compare", team(), input);
   note_missing(line, settings, nullptr, team(), input);
   for (const std::string& about : input.notes) progress.say(about);
-  const std::unique_ptr<Data>& data = input.data;
-  const std::optional<Matrix> truth = read_truth(line, settings, data->cols());
+  const Data& data = *input.data;
+  const std::optional<Matrix> truth = read_truth(line, settings, data.cols());
   FitOptions& common = settings.fit;
   common.init = parse<Init>(settings.init, "init");
-  check_shape("shape", common.factored.shape, data->cols(), data->name());
-  check_shape("show-basis", settings.show_basis, data->cols(), data->name());
+  check_shape("shape", common.factored.shape, data.cols(), data.name());
+  check_shape("show-basis", settings.show_basis, data.cols(), data.name());
   std::string note;
   if (std::find(methods.begin(), methods.end(), Method::truncated) != methods.end())
     note = clip_truncation(line, common.inference, common.latents);
   common.inference = common.inference.resolved(common.latents);
-  const auto plan = [&](const Comparison&) {
-    std::vector<std::string> lines = {fmt::format("{} of {} dimensions, {} latents, {}", data_points_text(data->rows()),
-                                                  data->cols(), common.latents,
-                                                  threads_text(common.inference.threads))};
-    for (const std::string& more : {orientation_note(*data, settings.transpose), note})
-      if (!more.empty()) lines.push_back(more);
-    return lines;
-  };
-  CompareProgress watch(plan, progress);
-  Compared result;
-  result.data_points = data->rows();
-  result.dimensions = data->cols();
-  result.comparison = compare_on_table(*data, common, methods, truth, watch, settings.compare.seconds, compete.fastica);
+  Comparison result;
+  result.data_points = data.rows();
+  result.dimensions = data.cols();
+  if (truth) result.measure = "amari";
+  result.runs = plan_on_table(common, methods);
+  catch_interrupts();
+  try_starts(data, result.runs);
+  progress.say(fmt::format("{} of {} dimensions, {} latents, {}", data_points_text(data.rows()), data.cols(),
+                           common.latents, threads_text(common.inference.threads)));
+  for (const std::string& more : {orientation_note(data, settings.transpose), note})
+    if (!more.empty()) progress.say(more);
+  for (MethodRun& run : result.runs) {
+    MethodProgress watch(run, progress);
+    run.fit = fit_unless_stopped(data, run.options, watch);
+    if (truth) run.amari = amari_of(run.fit.model().W, *truth);
+  }
   return result;
 }
 
-Compared on_picture(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
-                    ProgressLine& progress) {
+/// On equal terms: what all methods can do, and of the options those that this one reads.
+DenoiseOptions options_on_picture(const DenoiseOptions& common, Method method) {
+  DenoiseOptions options = common;
+  options.method = method;
+  options.models = 1;
+  if (spike_and_slab(method)) options.noise = NoiseSource::learned;
+  options.batch = 0;
+  options.nonlocal = options.groups = 0;
+  if (!needs_noise_level(method)) options.sigma.reset();
+  FitOptions read;
+  read.inference.coding = common.coding;
+  read.inference.max_active = common.max_active.value_or(0);
+  read.dictionary = common.dictionary;
+  read = options_for(read, method);
+  options.coding = read.inference.coding;
+  if (method == Method::online) {  // whatever it learns by, pictures are coded to an error in the end
+    options.coding.error_gain = common.coding.error_gain;
+    options.coding.atoms_per_point = common.coding.atoms_per_point;
+  }
+  options.dictionary = read.dictionary;
+  if (read.inference.max_active == 0) options.max_active.reset();
+  if (!spike_and_slab(method)) options.candidates.reset();
+  return options;
+}
+
+DenoisePlan plan_on_picture(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
+  options.validate();
+  DenoisePlan plan = plan_denoising(noisy, options, noise);
+  plan.coarse.clear();
+  return plan;
+}
+
+void denoise_by(const DenoisePlan& plan, const NoisyPicture& input, ProgressLine& progress, MethodRun& run) {
+  MethodProgress watch(run, progress);
+  Denoised denoised = denoise_as_planned(input.noisy, plan, [&](const DenoiseProgress& now) {
+    if (now.state != nullptr)
+      watch.on_iteration(*now.state);
+    else if (!now.asking)
+      watch.show("denoising the patches", std::chrono::seconds(2));
+    return !interrupted();
+  });
+  Denoised::Learned& learned = denoised.learned.front();
+  run.options = learned.options;  // a lambda that would leave no code is lowered
+  run.fit = std::move(learned.fit);
+  run.seconds_inferring = learned.seconds_inferring;
+  run.picture = std::move(denoised.picture);
+  if (input.clean) run.score = score_of(*input.clean, input.noisy, run.picture);
+}
+
+Comparison on_picture(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
+                      ProgressLine& progress) {
   DenoiseSettings& asked = settings.denoise;
   asked.picture = settings.compare.input;
-  asked.options.models = 1;
   asked.options.coding_chosen = line.given("coding");
   asked.options.seed = settings.fit.seed;
   asked.options.threads = settings.fit.inference.threads;
   asked.options.validate();
-  Compared result;
-  result.picture = read_noisy(asked);
-  const Picture& noisy = result.picture->noisy;
-  const auto plan = [&](const Comparison& comparison) {
-    return std::vector{fmt::format("{0} x {1} pixels, patches of {2} x {2}, {3} latents, {4}", noisy.width(),
-                                   noisy.height(), comparison.patch, comparison.runs.front().options.latents,
-                                   threads_text(asked.options.threads))};
-  };
-  CompareProgress watch(plan, progress);
-  result.comparison = naming_file(asked.picture, [&] {
-    return compare_on_picture(noisy, result.picture->clean, asked.options, methods,
-                              settings.compare.curve || settings.compare.seconds > 0, watch, settings.compare.seconds);
+  Comparison result;
+  const NoisyPicture& input = result.picture.emplace(read_noisy(asked));
+  if (input.clean) result.measure = "psnr";
+  naming_file(asked.picture, [&] {
+    const NoiseLevel noise = noise_level(input.noisy, asked.options);
+    std::vector<DenoisePlan> plans;
+    for (const Method method : methods) {
+      plans.push_back(plan_on_picture(input.noisy, options_on_picture(asked.options, method), noise));
+      MethodRun& run = result.runs.emplace_back();
+      run.options = plans.back().models.front().fit;
+      // Also where they learn by a lasso: lambda follows from it, or patches are coded by it in the end.
+      run.noise = !needs_noise_level(method) ? "learned" : asked.options.sigma ? "told" : "measured";
+    }
+    result.patch = plans.back().models.front().patch;
+    catch_interrupts();
+    progress.say(fmt::format("{0} x {1} pixels, patches of {2} x {2}, {3} latents, {4}", input.noisy.width(),
+                             input.noisy.height(), result.patch, result.runs.front().options.latents,
+                             threads_text(asked.options.threads)));
+    for (std::size_t i = 0; i < plans.size(); ++i) denoise_by(plans[i], input, progress, result.runs[i]);
   });
   return result;
 }
@@ -217,12 +278,8 @@ Compared on_picture(const CommandLine& line, Settings& settings, const std::vect
 
 int run_compare(const CommandLine& line) {
   Settings settings = line.settings;
-  const Compete compete = parse_methods(settings.compare.methods);
-  const std::vector<Method>& methods = compete.methods;
+  const std::vector<Method> methods = parse_methods(settings.compare.methods);
   const bool picture = is_picture(settings.compare.input);
-  if (picture && compete.fastica)
-    throw UsageError(fmt::format("methods names fastica, which is for mixtures, but {} is a picture; leave it out",
-                                 settings.compare.input));
   check_kind(line, picture);
   check_read(line, methods);
   check_sigma(line, picture ? settings.denoise.options.sigma.value_or(0) : settings.fit.known_noise);
@@ -231,21 +288,16 @@ int run_compare(const CommandLine& line) {
         "sigma is for methods that must be told the noise (ksvd, online), none of which is compared; leave it out");
   check_truth_options(line);
   check_outputs(settings);
-  if (line.given("seconds") && !(settings.compare.seconds > 0))
-    throw UsageError("seconds is 0; give each method some time, or leave it out");
-  if (line.given("seconds") && !line.given("iterations"))
-    settings.fit.iterations = kEndless, settings.denoise.options.iterations = kEndless;
 
   ProgressLine progress("compare", settings.quiet);
-  const auto start = Clock::now();
-  Compared result =
-      picture ? on_picture(line, settings, methods, progress) : on_table(line, settings, compete, progress);
-  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const auto start = std::chrono::steady_clock::now();
+  Comparison result = (picture ? on_picture : on_table)(line, settings, methods, progress);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   write_metrics(settings.output, comparison_json(settings, result));
   if (!settings.report.empty()) write_comparison_report(settings.report, settings, result);
   progress.finish();
-  const std::string table = comparison_text(result.comparison);
+  const std::string table = comparison_text(result);
   if (!settings.quiet) is_stream(settings.output) ? talk(table) : put(table);
   std::fflush(stdout);  // before what follows on standard error
   for (const std::string& file : {settings.output, settings.report})

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "options/options.h"
-#include "tasks/compare/scores.h"
+#include "tasks/scores.h"
 
 namespace gsc::cli {
 

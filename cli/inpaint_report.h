@@ -7,7 +7,7 @@
 #include <string>
 
 #include "options/options.h"
-#include "tasks/compare/scores.h"
+#include "tasks/scores.h"
 
 namespace gsc::cli {
 

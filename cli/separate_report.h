@@ -9,7 +9,7 @@
 
 #include "channels.h"
 #include "options/options.h"
-#include "tasks/compare/scores.h"
+#include "tasks/scores.h"
 
 namespace gsc::cli {
 

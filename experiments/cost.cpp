@@ -5,12 +5,15 @@
 #include <gsc/metrics.h>
 
 #include <algorithm>
+#include <bit>
+#include <map>
 
 #include "benchmarks.h"
 #include "denoising.h"
 #include "mixtures.h"
 #include "setting_words.h"
-#include "tasks/compare/learning_curve.h"
+#include "tasks/denoise/plan.h"
+#include "tasks/denoise/reconstruct.h"
 
 namespace gsc::experiments {
 namespace {
@@ -80,6 +83,12 @@ class Cost final : public Experiment {
   }
 
  private:
+  /// After 0, 1, 2, 3, and 5, 7 and their doubles 10, 14, 20, 28, ... iterations: often enough where learning is fast.
+  static bool is_judged(int iteration) {
+    const auto t = static_cast<unsigned>(iteration);
+    return t <= 3 || (t % 5 == 0 && std::has_single_bit(t / 5)) || (t % 7 == 0 && std::has_single_bit(t / 7));
+  }
+
   static Json denoising(const Json& settings, const Request& request) {
     const Picture clean = benchmark_picture(request), noisy = noisy_picture(clean, settings);
     DenoiseOptions options = denoise_options(settings);
@@ -87,17 +96,27 @@ class Cost final : public Experiment {
     const bool with_curve = settings["part"] == "time";
     options.models = 1;
     options.validate();
-    const double noise = estimate_noise(noisy);
-    const DenoisingCourse course =
-        denoise_with_curve(noisy, clean, plan_denoising(noisy, options, {.std = noise}).models.front(), noise,
-                           {.judge_on_the_way = with_curve});
-    Json result{{"psnr", psnr(clean, course.denoised.picture, clean.peak())},
-                {"seconds", course.denoised.learned[0].fit.seconds}};
-    for (const CurvePoint& point : course.curve)
-      if (with_curve && point.quality && point.seconds > 0) {
-        result["curve_seconds"].push_back(point.seconds);
-        result["curve_psnr"].push_back(*point.quality);
-      }
+    DenoisePlan plan = plan_denoising(noisy, options, {.std = estimate_noise(noisy)});
+    plan.coarse.clear();
+    std::map<int, Model> models;  // by iteration
+    const Denoised denoised = denoise_as_planned(noisy, plan, [&](const DenoiseProgress& now) {
+      if (with_curve && now.state != nullptr && is_judged(now.state->history.back().iteration))
+        models[now.state->history.back().iteration] = now.state->model;
+      return true;
+    });
+    const FitResult& fit = denoised.learned[0].fit;
+    const double reached = psnr(clean, denoised.picture, clean.peak());
+    Json result{{"psnr", reached}, {"seconds", fit.seconds}};
+    double seconds = 0;
+    for (const IterationReport& row : fit.state.history) {
+      seconds += row.seconds;
+      const bool last = row.iteration == fit.last().iteration;
+      if (!with_curve || !(seconds > 0) || !(last || models.contains(row.iteration))) continue;
+      result["curve_seconds"].push_back(seconds);
+      result["curve_psnr"].push_back(
+          last ? reached
+               : psnr(clean, reconstruct(noisy, models[row.iteration], plan.models[0]).picture, clean.peak()));
+    }
     return result;
   }
 

@@ -52,7 +52,7 @@ void check_kind(const CommandLine& line, bool picture) {
   for (const Option* option : options_of(kCompare)) {
     const std::string& name = option->name;
     if (!line.given(name)) continue;
-    const bool of_data = has(kFit, name) || name == "truth", of_picture = has(kDenoise, name) || name == "curve";
+    const bool of_data = has(kFit, name) || name == "truth", of_picture = has(kDenoise, name);
     if (picture && of_data && !of_picture)
       throw UsageError(fmt::format("{} is for tables of numbers, but {} is a picture; leave it out", name, input));
     if (!picture && of_picture && !of_data)
@@ -69,7 +69,7 @@ Json compare_options_json(Settings settings, const std::vector<Method>& methods,
     for (const auto& [key, value] : all.items()) {
       std::string name = key;
       std::replace(name.begin(), name.end(), '_', '-');
-      if (has(kCompare, name)) json[key] = key == "iterations" && value == kEndless ? Json() : value;
+      if (has(kCompare, name)) json[key] = value;
     }
   }
   return json;

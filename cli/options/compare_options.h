@@ -7,9 +7,6 @@
 
 namespace gsc::cli {
 
-/// Iterations where the clock ends learning, and nobody has said how many there are.
-inline constexpr int kEndless = 1 << 24;
-
 /// The table with a row of compare's for every option that fit and denoise keep in fields of their own; it sets both.
 std::vector<Option> with_compare_rows(std::vector<Option> table);
 

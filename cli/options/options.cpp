@@ -254,19 +254,8 @@ Rows make_table() {
           .left_out("by --quality"),
       listed("max-active", kDenoise, kInference, denoise, chosen, &O::max_active).left_out("by --quality"),
       row("methods", "M,M", kCompare, kInference,
-          fmt::format("two or more of {} (exact: up to {} latents); with --truth also fastica", words<Method>(),
-                      kMaxExactLatents),
-          compare, &C::methods),
-      row("seconds", "S", kCompare, kLearning,
-          "equal time: each method learns for S seconds, however many iterations that is (at most --iterations, if "
-          "given)",
-          compare, &C::seconds)
-          .left_out("equal iterations"),
-      row("curve", "", kCompare, kWrite,
-          "of a picture whose clean version is known: also judge models of earlier iterations, in a tenth of the time "
-          "of "
-          "learning, to tell who is as good as the other sooner; --seconds does it, too",
-          compare, &C::curve),
+          fmt::format("two or more of {} (exact: up to {} latents)", words<Method>(), kMaxExactLatents), compare,
+          &C::methods),
       listed("selection", kDenoise, kInference, denoise, chosen, &O::selection),
       listed("precision", kDenoise, kInference, denoise, chosen, &O::precision),
       listed("method", kDenoise, kInference, denoise, chosen, &O::method).left_out("auto: truncated"),

@@ -104,9 +104,7 @@ struct InpaintSettings {
 struct CompareSettings {
   std::string input;  ///< a picture, or a table as open_data() takes it
   std::string methods = "truncated,factored";
-  std::string truth;   ///< the basis that generated the table
-  bool curve = false;  ///< of a picture: also judge the models of earlier iterations
-  double seconds = 0;  ///< for each method to learn; 0: iterations count
+  std::string truth;  ///< the basis that generated the table
 };
 
 /// What only gsc reproduce has.

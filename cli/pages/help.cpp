@@ -71,8 +71,7 @@ const std::vector<CommandText>& command_texts() {
        "  gsc reproduce all --quick -o results\n"},
       {kCompare, "compare", "DATA|PICTURE [options]", "methods side by side",
        "Runs methods on the same input with the same options and tells which is better, and which is faster. Options "
-       "of "
-       "gsc fit are for tables, those of gsc denoise for pictures.",
+       "of gsc fit are for tables, those of gsc denoise for pictures.",
        "  gsc compare photo.png --add-noise 25 --quality fast --report compare.html\n"
        "  gsc compare noisy.png --clean photo.png --methods truncated,factored -o compare.json\n"
        "  gsc compare mix.npz:data --truth mix.npz:mixing --methods truncated,factored,exact\n"},

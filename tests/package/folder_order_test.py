@@ -9,7 +9,7 @@ ORDER = ["math", "data", "model", "inference", "distributed", "learning",
          "factored", "dictionary", "beta_process", "methods", "io", "mpi",
          "cuda/queue", "cuda/kernels", "cuda",
          "tasks/picture", "tasks/noise", "tasks/groups", "tasks/denoise", "tasks/inpaint", "tasks/separate",
-         "tasks/compare", "tasks", "media", "report"]
+         "tasks", "media", "report"]
 
 # The room that a public header belongs to: whoever includes it must stand in this one or after it.
 HEADERS = {

@@ -24,14 +24,8 @@ namespace {
 /// Passes what fit() reports on to the caller, as a share of the whole work.
 class LearningProgress final : public Observer {
  public:
-  LearningProgress(const DenoiseObserver& observer, const std::function<bool()>& out_of_time, DenoiseProgress base,
-                   double share, int iterations)
-      : observer_(observer),
-        out_of_time_(out_of_time),
-        base_(base),
-        share_(share),
-        last_(base.fraction),
-        iterations_(iterations) {}
+  LearningProgress(const DenoiseObserver& observer, DenoiseProgress base, double share, int iterations)
+      : observer_(observer), base_(base), share_(share), last_(base.fraction), iterations_(iterations) {}
   void on_iteration(const FitState& state) override {
     if (!observer_) return;
     DenoiseProgress now = base_;
@@ -48,14 +42,12 @@ class LearningProgress final : public Observer {
       now.asking = true;
       stop_ = !observer_(now);
     }
-    return stop_ || (out_of_time_ && out_of_time_());
+    return stop_;
   }
-  /// By the caller, and not by the clock.
   bool stopped() const { return stop_; }
 
  private:
   const DenoiseObserver& observer_;
-  const std::function<bool()>& out_of_time_;
   DenoiseProgress base_;
   double share_, last_;
   int iterations_;
@@ -200,11 +192,10 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   const auto go_on = [&](double done) { return work.report(done); };
   for (ModelPlan model : plan.models) {
     work.begin(model.learning_seconds);
-    LearningProgress watch(observer, plan.out_of_time, work.now, work.part(), model.fit.iterations);
+    LearningProgress watch(observer, work.now, work.part(), model.fit.iterations);
     FitResult found = learn(noisy, model, plan.noise.std, watch);
-    Denoised::Learned learned{model.patch, model.patch_mean, model.fit, std::move(found), 0};
     if (watch.stopped()) throw Interrupted("interrupted while learning");
-    if (learned.fit.reason == StopReason::interrupted) learned.fit.reason = StopReason::iterations;  // out of time
+    Denoised::Learned learned{model.patch, model.patch_mean, model.fit, std::move(found), 0};
     work.begin(model.inferring_seconds);
     const Stopwatch stopwatch;
     Reconstruction part = reconstruct(noisy, learned.fit.model(), model, go_on);

@@ -3,7 +3,6 @@
 
 #include <gsc/denoise.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,8 +43,6 @@ struct DenoisePlan {
   /// None or one: the same for the picture of half the size, of whose result the low frequencies take this share.
   std::vector<DenoisePlan> coarse;
   double coarse_share = 0;
-  /// Asked while learning; true ends it at the last complete iteration, and the picture is made of what was learned.
-  std::function<bool()> out_of_time = {};
 
   double seconds() const;
 };

@@ -1,4 +1,4 @@
-#include "tasks/compare/scores.h"
+#include "tasks/scores.h"
 
 #include <gsc/metrics.h>
 
