@@ -4,6 +4,7 @@
 
 #include <gsc/generate.h>
 #include <gsc/inference.h>
+#include <gsc/noise.h>
 #include <gtest/gtest.h>
 
 #include "expect_error.h"
