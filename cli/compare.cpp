@@ -11,6 +11,7 @@
 
 #include "checks.h"
 #include "commands.h"
+#include "denoise_report.h"
 #include "interrupts.h"
 #include "metrics.h"
 #include "missing.h"
@@ -25,6 +26,8 @@
 
 namespace gsc::cli {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// "truncated,factored" -> both.
 std::vector<Method> parse_methods(const std::string& text) {
@@ -77,10 +80,10 @@ class Stop : public Observer {
 class MethodProgress final : public Stop {
  public:
   MethodProgress(const MethodRun& run, ProgressLine& progress) : run_(run), progress_(progress) {}
-  void on_iteration(const FitState& state) override { show(iteration_text(state, run_.options, progress_.live()), {}); }
+  void on_iteration(const FitState& state) override {
+    progress_.show(named(iteration_text(state, run_.options, progress_.live())));
+  }
   void on_note(const std::string& note) override { progress_.say(named(note)); }
-  /// At most every `pause`, where lines are not redrawn.
-  void show(const std::string& text, std::chrono::seconds pause) { progress_.show(named(text), pause); }
 
  private:
   std::string named(const std::string& text) const { return fmt::format("{}: {}", to_string(run_.method()), text); }
@@ -219,25 +222,19 @@ DenoiseOptions options_on_picture(const DenoiseOptions& common, Method method) {
   return options;
 }
 
-DenoisePlan plan_on_picture(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
-  options.validate();
-  DenoisePlan plan = plan_denoising(noisy, options, noise);
-  plan.coarse.clear();
-  return plan;
-}
-
-void denoise_by(const DenoisePlan& plan, const NoisyPicture& input, ProgressLine& progress, MethodRun& run) {
-  MethodProgress watch(run, progress);
+void denoise_by(const PlannedDenoising& plan, const NoisyPicture& input, ProgressLine& progress, MethodRun& run) {
+  const std::string name(to_string(run.method()));
+  const auto start = Clock::now();
   Denoised denoised = denoise_as_planned(input.noisy, plan, [&](const DenoiseProgress& now) {
-    if (now.state != nullptr)
-      watch.on_iteration(*now.state);
-    else if (!now.asking)
-      watch.show("denoising the patches", std::chrono::seconds(2));
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!now.asking)
+      progress.show(fmt::format("{}: {}", name, progress_text(now, run.method(), seconds)), std::chrono::seconds(2));
     return !interrupted();
   });
   Denoised::Learned& learned = denoised.learned.front();
-  run.options = learned.options;  // a lambda that would leave no code is lowered
+  run.options = learned.options;
   run.fit = std::move(learned.fit);
+  run.patch = learned.patch;
   run.seconds_inferring = learned.seconds_inferring;
   run.picture = std::move(denoised.picture);
   if (input.clean) run.score = score_of(*input.clean, input.noisy, run.picture);
@@ -255,21 +252,21 @@ Comparison on_picture(const CommandLine& line, Settings& settings, const std::ve
   const NoisyPicture& input = result.picture.emplace(read_noisy(asked));
   if (input.clean) result.measure = "psnr";
   naming_file(asked.picture, [&] {
-    const NoiseLevel noise = noise_level(input.noisy, asked.options);
-    std::vector<DenoisePlan> plans;
+    std::vector<PlannedDenoising> plans;
     for (const Method method : methods) {
-      plans.push_back(plan_on_picture(input.noisy, options_on_picture(asked.options, method), noise));
+      plans.push_back(plan_denoising(input.noisy, options_on_picture(asked.options, method)));
       MethodRun& run = result.runs.emplace_back();
-      run.options = plans.back().models.front().fit;
+      run.options.inference.method = method;
       // Also where they learn by a lasso: lambda follows from it, or patches are coded by it in the end.
       run.noise = !needs_noise_level(method) ? "learned" : asked.options.sigma ? "told" : "measured";
     }
-    result.patch = plans.back().models.front().patch;
     catch_interrupts();
-    progress.say(fmt::format("{0} x {1} pixels, patches of {2} x {2}, {3} latents, {4}", input.noisy.width(),
-                             input.noisy.height(), result.patch, result.runs.front().options.latents,
+    progress.say(fmt::format("{} x {} pixels, {}", input.noisy.width(), input.noisy.height(),
                              threads_text(asked.options.threads)));
-    for (std::size_t i = 0; i < plans.size(); ++i) denoise_by(plans[i], input, progress, result.runs[i]);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      progress.say(fmt::format("{}: {}", to_string(methods[i]), plans[i].text));
+      denoise_by(plans[i], input, progress, result.runs[i]);
+    }
   });
   return result;
 }
@@ -290,9 +287,9 @@ int run_compare(const CommandLine& line) {
   check_outputs(settings);
 
   ProgressLine progress("compare", settings.quiet);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   Comparison result = (picture ? on_picture : on_table)(line, settings, methods, progress);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 
   write_metrics(settings.output, comparison_json(settings, result));
   if (!settings.report.empty()) write_comparison_report(settings.report, settings, result);

@@ -20,6 +20,7 @@ struct MethodRun {
 
   // Of a picture only.
   Picture picture;  ///< denoised
+  Index patch = 0;  ///< pixels on a side of a basis function
   std::optional<PictureScore> score;
   std::optional<double> seconds_inferring;
 
@@ -31,7 +32,6 @@ struct Comparison {
   std::string measure = "free_energy";  ///< by which methods are judged; or psnr, amari
   double seconds = 0;                   ///< of everything
   std::optional<NoisyPicture> picture;  ///< none: a table
-  Index patch = 0;                      ///< pixels on a side of a basis function of a picture
   Index data_points = 0, dimensions = 0;
 };
 

@@ -8,7 +8,6 @@
 #include "compare.h"
 #include "denoise_report.h"
 #include "learning_report.h"
-#include "math/number_text.h"
 #include "metrics.h"
 #include "options/compare_options.h"
 #include "options/option_values.h"
@@ -29,7 +28,7 @@ std::string objective_of(const MethodRun& run) {
     return coding.coding == Coding::bounded ? "sum of |codes|" : "half squared error";
   std::string text(objective_text(run.method()));
   const bool lasso = run.method() == Method::online || run.method() == Method::feature_sign;
-  return lasso && coding.lambda > 0 ? text + ", lambda " + number_text(coding.lambda, 4) : text;
+  return lasso && coding.lambda > 0 ? fmt::format("{}, lambda {:.4g}", text, coding.lambda) : text;
 }
 
 /// What methods make better, each once.
@@ -209,7 +208,7 @@ Json comparison_json(const Settings& settings, const Comparison& comparison) {
     json["height"] = comparison.picture->noisy.height();
     json["width"] = comparison.picture->noisy.width();
     json["channels"] = comparison.picture->noisy.channels.size();
-    json["patch"] = comparison.patch;
+    json["patch"] = comparison.runs.back().patch;
   } else {
     json["data_points"] = comparison.data_points;
     json["dimensions"] = comparison.dimensions;
@@ -243,7 +242,7 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
   for (const MethodRun& run : comparison.runs) {
     report.add_heading("Basis functions: " + name_of(run));
     if (comparison.picture)
-      report.add_basis(run.fit.model(), comparison.patch, comparison.patch,
+      report.add_basis(run.fit.model(), run.patch, run.patch,
                        static_cast<Index>(comparison.picture->noisy.channels.size()));
     else
       add_basis(report, run.fit.model(), drawn_shape(settings.show_basis, settings.fit.factored.shape));

@@ -58,22 +58,6 @@ void check_formats(const Settings& settings, const Picture& picture) try {
   throw UsageError(error.what());
 }
 
-std::string progress_text(const DenoiseProgress& now, Method method, double seconds) {
-  const std::string left =
-      now.fraction > 0.02 ? fmt::format(", {} left", duration_text(seconds * (1 - now.fraction) / now.fraction)) : "";
-  if (now.half_size)
-    return fmt::format("{:3.0f} %{}  the same for the picture of half the size", 100 * now.fraction, left);
-  if (now.group_round > 0)
-    return fmt::format("{:3.0f} %{}  groups of patches that look alike, round {}", 100 * now.fraction, left,
-                       now.group_round);
-  const std::string model = now.models > 1 ? fmt::format("model {} of {}: ", now.model + 1, now.models) : "";
-  if (now.state == nullptr) return fmt::format("{}{:3.0f} %{}  denoising the patches", model, 100 * now.fraction, left);
-  const IterationReport& row = now.state->history.back();
-  return fmt::format("{}{:3.0f} %{}  iteration {}  {} {:.9g}  noise std {:.4g}  active {:.2f}", model,
-                     100 * now.fraction, left, row.iteration, objective_text(method), row.free_energy, row.noise_std,
-                     row.mean_active);
-}
-
 /// One picture: read, denoised, written.
 class PictureJob {
  public:

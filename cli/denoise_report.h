@@ -20,6 +20,9 @@ struct DenoisingRun {
   double seconds = 0;
 };
 
+/// How far it is after `seconds` of work, and what is being done.
+std::string progress_text(const DenoiseProgress& now, Method method, double seconds);
+
 /// "PSNR 30.12 dB, SSIM 0.871".
 std::string scores_text(double psnr, const std::optional<double>& ssim);
 
