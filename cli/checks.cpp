@@ -10,14 +10,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <tuple>
 
 namespace gsc::cli {
 namespace fs = std::filesystem;
 
-void check_output(const std::string& option, const std::string& path, const std::vector<std::string>& extensions) {
-  if (path.empty()) return;
-  const auto refuse = [&](const std::string& why) { throw UsageError(fmt::format("{} is {}: {}", option, path, why)); };
+void check_output(const OutputFile& output) {
+  const auto& [option, path, extensions] = output;
+  if (path.empty() || (path == "-" && extensions.empty())) return;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("{} is {}: {}", output.option, output.path, why));
+  };
   std::error_code error;
   // A link is written through, so what counts is the place it points to.
   const fs::path file = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
@@ -37,6 +41,8 @@ void check_output(const std::string& option, const std::string& path, const std:
   unlink(probe.c_str());
 }
 
+namespace {
+
 void check_not_input(const std::string& output, const std::string& input) {
   std::error_code error;
   std::string file = input;
@@ -45,11 +51,16 @@ void check_not_input(const std::string& output, const std::string& input) {
     throw UsageError(fmt::format("{} would be replaced, but it is what is read; choose another output", output));
 }
 
-void check_distinct(std::vector<std::string> outputs) {
-  std::sort(outputs.begin(), outputs.end());
-  const auto twice = std::adjacent_find(outputs.begin(), outputs.end(),
-                                        [](const auto& a, const auto& b) { return !a.empty() && a == b; });
-  if (twice != outputs.end()) throw UsageError(fmt::format("{} is given for two outputs; choose two names", *twice));
+}  // namespace
+
+void check_outputs(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs) {
+  std::set<std::string> paths;
+  for (const OutputFile& output : outputs) check_output(output);
+  for (const OutputFile& output : outputs)
+    if (!output.path.empty() && !paths.insert(output.path).second)
+      throw UsageError(fmt::format("{} is given for two outputs; choose two names", output.path));
+  for (const std::string& path : paths)
+    for (const std::string& input : inputs) check_not_input(path, input);
 }
 
 void check_dimensions(const Data& data, const Model& model, const std::string& model_name) {

@@ -18,15 +18,19 @@ void check_sigma(const CommandLine& line, double sigma);
 /// hangs on, a tolerance where nothing converges.
 void check_use(const CommandLine& line, const FitOptions& options);
 
-/// Throws UsageError unless a file can be created at `path` and its extension is one of `extensions` (with dot; empty:
-/// any). `option` is what messages call it. An empty path is fine: nothing is to be written.
-void check_output(const std::string& option, const std::string& path, const std::vector<std::string>& extensions = {});
+/// A file to be written, unless the path is empty. `option` is what messages call it.
+struct OutputFile {
+  std::string option, path;
+  std::vector<std::string> extensions = {};  ///< with dot; none: any, and "-" is standard output
+};
+inline const std::vector<std::string> kModelFiles = {".h5", ".hdf5"}, kPages = {".html", ".htm"};
 
-/// Throws UsageError if the output would replace an input (which may name an array inside the file, as in file.h5:/x).
-void check_not_input(const std::string& output, const std::string& input);
+/// Throws UsageError unless the file can be created and has one of its extensions.
+void check_output(const OutputFile& output);
 
-/// Throws UsageError if two of the outputs are the same file; empty ones do not count.
-void check_distinct(std::vector<std::string> outputs);
+/// The same for each; also if two are one file, or one would replace an input (which may name an array inside the file,
+/// as in file.h5:/x).
+void check_outputs(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
 
 /// alpha without clusters to cut is refused.
 void check_sharing(const CommandLine& line, const SharingOptions& options);

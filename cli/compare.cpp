@@ -61,15 +61,6 @@ void check_read(const CommandLine& line, const std::vector<Method>& methods) {
   }
 }
 
-void check_outputs(const Settings& settings) {
-  if (!is_stream(settings.output)) check_output("output", settings.output, {".json"});
-  check_output("report", settings.report, {".html", ".htm"});
-  check_distinct({settings.output, settings.report});
-  for (const std::string& output : {settings.output, settings.report})
-    for (const std::string& input : {settings.compare.input, settings.compare.truth, settings.denoise.clean})
-      check_not_input(output, input);
-}
-
 /// Ends the comparison on Ctrl-C.
 class Stop : public Observer {
  public:
@@ -284,7 +275,9 @@ int run_compare(const CommandLine& line) {
     throw UsageError(
         "sigma is for methods that must be told the noise (ksvd, online), none of which is compared; leave it out");
   check_truth_options(line);
-  check_outputs(settings);
+  check_outputs(
+      {{"output", is_stream(settings.output) ? "" : settings.output, {".json"}}, {"report", settings.report, kPages}},
+      {settings.compare.input, settings.compare.truth, settings.denoise.clean});
 
   ProgressLine progress("compare", settings.quiet);
   const auto start = Clock::now();

@@ -51,10 +51,13 @@ void check_names(const std::vector<std::string>& pictures) {
   }
 }
 
-std::vector<std::string> outputs_of(const Settings& settings) {
-  const DenoiseSettings& asked = settings.denoise;
-  return {settings.output,     asked.std,       asked.keep_noisy,
-          settings.save_model, settings.report, is_stream(settings.metrics) ? "" : settings.metrics};
+std::vector<OutputFile> outputs_of(const Settings& settings) {
+  return {{"output", settings.output, kPictureExtensions},
+          {"std", settings.denoise.std, kPictureExtensions},
+          {"keep-noisy", settings.denoise.keep_noisy, kPictureExtensions},
+          {"save-model", settings.save_model, kModelFiles},
+          {"report", settings.report, kPages},
+          {"metrics", is_stream(settings.metrics) ? "" : settings.metrics}};
 }
 
 /// A file whatever it is called: device and number.
@@ -72,9 +75,10 @@ void check_inputs_stay(const std::vector<Settings>& each) {
     for (const std::string& input : {settings.denoise.picture, settings.denoise.clean})
       if (const auto id = id_of(input)) inputs.insert(*id);
   for (const Settings& settings : each)
-    for (const std::string& output : outputs_of(settings))
-      if (const auto id = id_of(output); id && inputs.contains(*id))
-        throw UsageError(fmt::format("{} would be replaced, but it is what is read; choose another output", output));
+    for (const OutputFile& output : outputs_of(settings))
+      if (const auto id = id_of(output.path); id && inputs.contains(*id))
+        throw UsageError(
+            fmt::format("{} would be replaced, but it is what is read; choose another output", output.path));
 }
 
 }  // namespace
@@ -111,18 +115,10 @@ std::vector<std::unique_ptr<OutputFolder>> prepare_outputs(const Settings& all, 
     if (std::string(option.name) != "clean" && names_folder(path))
       folders.push_back(std::make_unique<OutputFolder>(option.name, path));
   }
-  std::vector<std::string> outputs;
-  for (const Settings& settings : each) {
-    const DenoiseSettings& asked = settings.denoise;
-    check_output("output", settings.output, kPictureExtensions);
-    check_output("std", asked.std, kPictureExtensions);
-    check_output("keep-noisy", asked.keep_noisy, kPictureExtensions);
-    check_output("save-model", settings.save_model, {".h5", ".hdf5"});
-    check_output("report", settings.report, {".html", ".htm"});
-    if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
-    for (std::string& output : outputs_of(settings)) outputs.push_back(std::move(output));
-  }
-  check_distinct(std::move(outputs));
+  std::vector<OutputFile> outputs;
+  for (const Settings& settings : each)
+    for (OutputFile& output : outputs_of(settings)) outputs.push_back(std::move(output));
+  check_outputs(outputs, {});
   return folders;
 }
 

@@ -105,16 +105,12 @@ std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
   return model;
 }
 
-void check_outputs(const Settings& settings) {
-  check_output("output", settings.output, {".h5", ".hdf5"});
-  check_output("checkpoint", settings.checkpoint, {".h5", ".hdf5"});
-  check_output("report", settings.report, {".html", ".htm"});
-  if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
-  check_distinct({settings.output, settings.metrics, settings.report});
-  check_distinct({settings.checkpoint, settings.metrics, settings.report});
-  for (const std::string* output : {&settings.output, &settings.checkpoint, &settings.metrics, &settings.report})
-    for (const std::string* input : {&settings.data, &settings.mask})
-      if (!input->empty()) check_not_input(*output, *input);
+void check_files(const Settings& settings) {
+  // The model may go where the checkpoints went.
+  for (const OutputFile& model :
+       {OutputFile{"output", settings.output, kModelFiles}, OutputFile{"checkpoint", settings.checkpoint, kModelFiles}})
+    check_outputs({model, {"report", settings.report, kPages}, {"metrics", settings.metrics}},
+                  {settings.data, settings.mask});
 }
 
 [[noreturn]] void refuse_restarts(const char* name, const char* why, int restarts) {
@@ -176,7 +172,7 @@ int run_fit(const CommandLine& line) {
   if (start && settings.restarts > 1)
     refuse_restarts("init", "is a model, from which all starts would be the same", settings.restarts);
   if (settings.checkpoint_every < 1) throw UsageError("checkpoint-every is 0; it must be at least 1");
-  check_outputs(settings);
+  check_files(settings);
   check_sharing(line, settings.fit.sharing);
 
   use_team(settings.fit);

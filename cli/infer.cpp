@@ -142,15 +142,12 @@ int run_infer(const CommandLine& line) {
   ProgressLine progress("infer", settings.quiet);
   check_result(line, {".npz", ".h5", ".hdf5", ".csv", ".tsv", ".npy"});
   check_one_array(line);
-  if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
-  for (const auto& [name, path] : {std::pair("impute", settings.impute), std::pair("impute-std", settings.impute_std)})
-    check_output(name, path, {".npy", ".npz", ".csv", ".tsv", ".h5", ".hdf5"});
-  check_distinct({settings.output, settings.metrics, settings.impute, settings.impute_std});
-  for (const std::string& output : {settings.output, settings.metrics, settings.impute, settings.impute_std}) {
-    check_not_input(output, settings.data);
-    check_not_input(output, settings.model);
-    if (!settings.mask.empty()) check_not_input(output, settings.mask);
-  }
+  const std::vector<std::string> tables = {".npy", ".npz", ".csv", ".tsv", ".h5", ".hdf5"};
+  check_outputs({{"output", settings.output},
+                 {"metrics", settings.metrics},
+                 {"impute", settings.impute, tables},
+                 {"impute-std", settings.impute_std, tables}},
+                {settings.data, settings.model, settings.mask});
 
   check_order(settings);
   constexpr Index kMostStates = 65536;

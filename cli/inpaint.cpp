@@ -35,18 +35,12 @@ void check_files(const Settings& settings) {
   const InpaintSettings& asked = settings.inpaint;
   std::vector<std::string> extensions = kPictureExtensions;
   extensions.push_back(".npy");
-  check_output("output", settings.output, extensions);
-  check_output("std", asked.std, extensions);
-  check_output("keep-damaged", asked.keep_damaged, extensions);
-  check_output("report", settings.report, {".html", ".htm"});
-  const bool stream = is_stream(settings.metrics);
-  if (!stream) check_output("metrics", settings.metrics);
-  const std::vector<std::string> outputs = {settings.output, asked.std, asked.keep_damaged, settings.report,
-                                            stream ? "" : settings.metrics};
-  check_distinct(outputs);
-  for (const std::string& output : outputs)
-    for (const std::string& input : {asked.picture, asked.mask, asked.clean, asked.learn_from})
-      if (!output.empty() && !input.empty()) check_not_input(output, input);
+  check_outputs({{"output", settings.output, extensions},
+                 {"std", asked.std, extensions},
+                 {"keep-damaged", asked.keep_damaged, extensions},
+                 {"report", settings.report, kPages},
+                 {"metrics", settings.metrics}},
+                {asked.picture, asked.mask, asked.clean, asked.learn_from});
 }
 
 /// The model of --learn-from, or null.

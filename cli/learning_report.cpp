@@ -87,8 +87,7 @@ void write_learning_report(const std::string& path, const std::string& title, co
 
 int run_report(const CommandLine& line) {
   const Settings& settings = line.settings;
-  check_output("output", settings.output, {".html", ".htm"});
-  check_not_input(settings.output, settings.model);
+  check_outputs({{"output", settings.output, kPages}}, {settings.model});
   const ModelFile file = load_model(settings.model);
   check_shape("show-basis", settings.show_basis, file.state.model.dimensions(), "the model " + settings.model);
   write_learning_report(settings.output, "Model " + settings.model, file, settings.show_basis);

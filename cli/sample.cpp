@@ -39,7 +39,7 @@ void check_combination(const CommandLine& line, const Settings& settings) {
 
 bool to_sound(const Settings& settings) { return is_sound_file(settings.output); }
 
-void check_outputs(const CommandLine& line) {
+void check_files(const CommandLine& line) {
   const Settings& settings = line.settings;
   if (line.given("rate") && !to_sound(settings))
     throw UsageError(
@@ -52,12 +52,10 @@ void check_outputs(const CommandLine& line) {
   if (settings.with_latents && is_stream(settings.output))
     throw UsageError("with-latents writes several arrays, and output is -, standard output; write .npz or .h5");
   if (settings.with_latents)
-    check_output("output (with latents)", settings.output, {".npz", ".h5", ".hdf5"});
+    check_output({"output (with latents)", settings.output, {".npz", ".h5", ".hdf5"}});
   else
     check_result(line, {".npy", ".npz", ".csv", ".tsv", ".h5", ".hdf5", ".wav", ".flac"});
-  check_output("save-model", settings.save_model, {".h5", ".hdf5"});
-  check_distinct({settings.output, settings.save_model});
-  check_not_input(settings.output, settings.model);
+  check_outputs({{"output", settings.output}, {"save-model", settings.save_model, kModelFiles}}, {settings.model});
 }
 
 void write_sample(const Settings& settings, const Model& model, Random& random) {
@@ -125,7 +123,7 @@ int run_sample(const CommandLine& line) {
   Settings settings = line.settings;
   if (!line.given("latents")) settings.fit.latents = kUsualLatents;
   check_combination(line, settings);
-  check_outputs(line);
+  check_files(line);
 
   Random random(settings.fit.seed);
   Index dimensions = 0;

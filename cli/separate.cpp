@@ -89,16 +89,9 @@ std::vector<std::string> other_results(const fs::path& folder, bool model, Index
 void check_outputs(const OutputFolder& folder, const std::vector<std::string>& names, const Settings& settings) {
   std::vector<std::string> inputs = settings.separate.files;
   if (!settings.separate.sources.empty()) inputs.push_back(settings.separate.sources);
-  std::vector<std::string> outputs(names.size());
-  std::transform(names.begin(), names.end(), outputs.begin(), [&](const auto& name) { return folder.file(name); });
-  for (const std::string& output : outputs) check_output("output", output);
-  if (!is_stream(settings.metrics)) check_output("metrics", settings.metrics);
-  check_output("report", settings.report, {".html", ".htm"});
-  outputs.push_back(settings.metrics);
-  outputs.push_back(settings.report);
-  check_distinct(outputs);
-  for (const std::string& output : outputs)
-    for (const std::string& input : inputs) check_not_input(output, input);
+  std::vector<OutputFile> outputs = {{"metrics", settings.metrics}, {"report", settings.report, kPages}};
+  for (const std::string& name : names) outputs.push_back({"output", folder.file(name)});
+  check_outputs(outputs, inputs);
 }
 
 std::string announcement(const Channels& channels, const FitOptions& fit, const SeparateOptions& options) {

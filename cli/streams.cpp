@@ -35,7 +35,7 @@ void check_result(const CommandLine& line, const std::vector<std::string>& exten
     if (line.given("output-format"))
       throw UsageError(fmt::format("output-format is for -o -, standard output; the format of {} is told by its name",
                                    settings.output));
-    return check_output("output", settings.output, extensions);
+    return check_output({"output", settings.output, extensions});
   }
   if (settings.output_format == StreamFormat::npy && isatty(STDOUT_FILENO) == 1)
     throw UsageError(
