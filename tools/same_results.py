@@ -288,7 +288,7 @@ def all_runs():
         add(name, f"separate -o {{}} --quiet {options}")
     for name, options in {
         "compare-truth": "sample-laplace.h5:data --truth sample-laplace.h5:mixing --latents 4 --iterations 6 "
-                         "--methods truncated,factored,exact,fastica --candidates 3 --max-active 2",
+                         "--methods truncated,factored,exact --candidates 3 --max-active 2",
         "compare-table": "bars.npy --latents 12 --iterations 4 --methods truncated,ksvd,online,feature-sign,"
                          "beta-process,beta-variational --burn-in 2",
         "compare-gaps": "gaps.npy --latents 6 --iterations 3 --methods exact,factored,ksvd --missing nan --threads 3",
