@@ -109,9 +109,9 @@ void check_use(const CommandLine& line, const FitOptions& options) {
       throw UsageError(fmt::format(
           "{} is {:g}, but method is {}{}, whose codes follow from lambda and not from the "
           "noise; leave it out{}",
-          name, options.known_noise, method, options.inference.method == Method::online ? " and coding is lasso" : "",
-          options.inference.method == Method::online ? ", or choose --coding bounded or omp" : ""));
-  if (line.given("tolerance") && options.tolerance > 0 && options.inference.method == Method::beta_process)
+          name, options.known_noise, method, !traits(options.inference.method).coding ? " and coding is lasso" : "",
+          !traits(options.inference.method).coding ? ", or choose --coding bounded or omp" : ""));
+  if (line.given("tolerance") && options.tolerance > 0 && traits(options.inference.method).draws)
     throw UsageError(
         fmt::format("tolerance is {:g}, but method is {}, whose draws go up and down for ever; leave it "
                     "out, and choose --iterations and --burn-in",
@@ -120,7 +120,7 @@ void check_use(const CommandLine& line, const FitOptions& options) {
 
 std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {
   if (!spike_and_slab(options.method)) return "";
-  if (options.method != Method::truncated) {
+  if (!traits(options.method).has_candidates) {
     options = options.resolved(latents);
     return line.given("candidates") || line.given("max-active")
                ? fmt::format("candidates and max-active have no effect: the {} method considers all latents",

@@ -110,7 +110,7 @@ std::string threads_text(int requested) {
 
 /// Whether the noise level is for others to say.
 bool is_told(const InferenceOptions& inference) {
-  return needs_noise_level(inference.method) && !codes_by_lambda(inference);
+  return traits(inference.method).needs_noise_level && !codes_by_lambda(inference);
 }
 
 std::vector<MethodRun> plan_on_table(const FitOptions& common, const std::vector<Method>& methods) {
@@ -120,7 +120,7 @@ std::vector<MethodRun> plan_on_table(const FitOptions& common, const std::vector
     if (!is_told(options.inference)) options.known_noise = 0;
     if (is_told(options.inference))
       runs[i].noise = options.known_noise > 0 ? "told" : "estimated";
-    else if (!needs_noise_level(methods[i]))
+    else if (!traits(methods[i]).needs_noise_level)
       runs[i].noise = "learned";
     options.validate();
   }
@@ -166,7 +166,7 @@ Comparison on_table(const CommandLine& line, Settings& settings, const std::vect
   check_shape("shape", common.factored.shape, data.cols(), data.name());
   check_shape("show-basis", settings.show_basis, data.cols(), data.name());
   std::string note;
-  if (std::find(methods.begin(), methods.end(), Method::truncated) != methods.end())
+  if (std::any_of(methods.begin(), methods.end(), [](Method method) { return traits(method).has_candidates; }))
     note = clip_truncation(line, common.inference, common.latents);
   common.inference = common.inference.resolved(common.latents);
   Comparison result;
@@ -196,14 +196,15 @@ DenoiseOptions options_on_picture(const DenoiseOptions& common, Method method) {
   if (spike_and_slab(method)) options.noise = NoiseSource::learned;
   options.batch = 0;
   options.nonlocal = options.groups = 0;
-  if (!needs_noise_level(method)) options.sigma.reset();
+  if (!traits(method).needs_noise_level) options.sigma.reset();
   FitOptions read;
   read.inference.coding = common.coding;
   read.inference.max_active = common.max_active.value_or(0);
   read.dictionary = common.dictionary;
   read = options_for(read, method);
   options.coding = read.inference.coding;
-  if (method == Method::online) {  // whatever it learns by, pictures are coded to an error in the end
+  if (point_estimate(method) &&
+      !traits(method).coding) {  // whatever it learns by, pictures are coded to an error in the end
     options.coding.error_gain = common.coding.error_gain;
     options.coding.atoms_per_point = common.coding.atoms_per_point;
   }
@@ -249,7 +250,7 @@ Comparison on_picture(const CommandLine& line, Settings& settings, const std::ve
       MethodRun& run = result.runs.emplace_back();
       run.options.inference.method = method;
       // Also where they learn by a lasso: lambda follows from it, or patches are coded by it in the end.
-      run.noise = !needs_noise_level(method) ? "learned" : asked.options.sigma ? "told" : "measured";
+      run.noise = !traits(method).needs_noise_level ? "learned" : asked.options.sigma ? "told" : "measured";
     }
     catch_interrupts();
     progress.say(fmt::format("{} x {} pixels, {}", input.noisy.width(), input.noisy.height(),
@@ -271,7 +272,8 @@ int run_compare(const CommandLine& line) {
   check_kind(line, picture);
   check_read(line, methods);
   check_sigma(line, picture ? settings.denoise.options.sigma.value_or(0) : settings.fit.known_noise);
-  if (line.given("sigma") && std::none_of(methods.begin(), methods.end(), needs_noise_level))
+  if (line.given("sigma") &&
+      std::none_of(methods.begin(), methods.end(), [](Method method) { return traits(method).needs_noise_level; }))
     throw UsageError(
         "sigma is for methods that must be told the noise (ksvd, online), none of which is compared; leave it out");
   check_truth_options(line);

@@ -24,11 +24,13 @@ std::string name_of(const MethodRun& run) { return std::string(to_string(run.met
 /// its coding, and of the lasso on its weight.
 std::string objective_of(const MethodRun& run) {
   const CodingOptions& coding = run.options.inference.coding;
-  if (run.method() == Method::online && coding.coding != Coding::lasso)
+  const MethodTraits& its = traits(run.method());
+  if (its.point_estimate && !its.coding && coding.coding != Coding::lasso)
     return coding.coding == Coding::bounded ? "sum of |codes|" : "half squared error";
-  std::string text(objective_text(run.method()));
-  const bool lasso = run.method() == Method::online || run.method() == Method::feature_sign;
-  return lasso && coding.lambda > 0 ? fmt::format("{}, lambda {:.4g}", text, coding.lambda) : text;
+  std::string text(its.objective.text);
+  return codes_by_lambda(run.options.inference) && coding.lambda > 0
+             ? fmt::format("{}, lambda {:.4g}", text, coding.lambda)
+             : text;
 }
 
 /// What methods make better, each once.
@@ -108,13 +110,13 @@ std::vector<std::vector<std::string>> table_of(const Comparison& comparison) {
 Json method_json(const Comparison& comparison, const MethodRun& run) {
   const IterationReport& last = run.fit.last();
   const InferenceOptions& inference = run.options.inference;
-  const bool truncated = inference.method == Method::truncated;
+  const bool has_candidates = traits(inference.method).has_candidates;
   const std::string objective(objective_name(run.method()));
   const std::vector<double> seconds = seconds_of(run);
   Json json{{"method", name_of(run)},
             {"latents", run.options.latents},
-            {"candidates", truncated ? Json(inference.candidates) : Json()},
-            {"max_active", truncated ? Json(inference.max_active) : Json()},
+            {"candidates", has_candidates ? Json(inference.candidates) : Json()},
+            {"max_active", has_candidates ? Json(inference.max_active) : Json()},
             {"iterations", last.iteration},
             {"stop_reason", to_string(run.fit.reason)},
             {"objective", objective},
@@ -156,12 +158,12 @@ Chart chart_of(const Comparison& comparison, const std::string& objective, bool 
       series.y.push_back(row.free_energy);
     }
     if (against_time) series.x = seconds_of(run);
-    values.insert(values.end(), series.y.begin(), series.y.end());
+    if (spike_and_slab(run.method())) values.insert(values.end(), series.y.begin(), series.y.end());
     chart.series.push_back(std::move(series));
   }
   // Without a legend nobody knows whose the only line is.
   if (chart.series.size() == 1) chart.title += ": " + chart.series.front().name;
-  if (objective == objective_text(Method::exact)) chart.y_from = readable_from(values);
+  if (!values.empty()) chart.y_from = readable_from(values);
   return chart;
 }
 

@@ -121,7 +121,7 @@ class PictureJob {
  private:
   void tell_plan() {
     const NoiseLevel& noise = plan_.noise;
-    const bool must_tell = needs_noise_level(options_.method) && !noise.told;
+    const bool must_tell = traits(options_.method).needs_noise_level && !noise.told;
     progress_.say(fmt::format(
         "{}noise of {}{:.3g}{}{}; {}; about {} on {}", place_, noise.told ? "" : "about ", noise.std,
         must_tell ? fmt::format(", measured, as {} must be told and --sigma is left out", to_string(options_.method))
@@ -133,7 +133,7 @@ class PictureJob {
       progress_.say(
           fmt::format("{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
                       "alike looked for, and groups of them computed{}",
-                      place_, device, options_.method == Method::truncated ? "patches put back, " : "",
+                      place_, device, traits(options_.method).has_candidates ? "patches put back, " : "",
                       options_.sharing.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }
 

@@ -164,7 +164,7 @@ int run_infer(const CommandLine& line) {
   choose_missing(line, settings, &file);
   check_options_of(line, settings.fit.inference.method);
   check_point_estimate(settings);
-  if (settings.fit.inference.coding.coding == Coding::lasso && settings.fit.inference.method == Method::online)
+  if (codes_by_lambda(settings.fit.inference) && !traits(settings.fit.inference.method).coding)
     for (const char* name : {"atoms-per-point", "error-gain"})
       if (line.given(name))
         throw UsageError(

@@ -31,13 +31,10 @@ std::array<double, 5> five_numbers(Vector values) {
   return result;
 }
 
-/// Models that were not learned have the default's.
-Method method_of(const ModelFile& file) { return file.options ? file.options->inference.method : Method::truncated; }
-
 Json training_json(const ModelFile& file) {
   const std::vector<IterationReport>& history = file.state.history;
   if (history.empty()) return nullptr;
-  const std::string objective(objective_name(method_of(file)));
+  const std::string objective(objective_name(file.method()));
   const auto row_json = [&](const IterationReport& row) {
     return Json{{"iteration", row.iteration},     {objective, row.free_energy},           {"noise_std", row.noise_std},
                 {"mean_active", row.mean_active}, {"latents_in_use", row.latents_in_use}, {"estimated", row.estimated}};
@@ -57,8 +54,7 @@ Json training_json(const ModelFile& file) {
     const double change = (now - before) / std::abs(now);
     json["last_relative_change"] = change;
     // Draws go up and down for ever.
-    if (file.options && method_of(file) != Method::beta_process)
-      json["converged"] = std::abs(change) < file.options->tolerance;
+    if (file.options && !traits(file.method()).draws) json["converged"] = std::abs(change) < file.options->tolerance;
   }
   return json;
 }
@@ -67,7 +63,7 @@ Json model_json(const std::string& path, const ModelFile& file) {
   const Model& model = file.state.model;
   Json json{{"file", path},
             {"kind", "model"},
-            {"method", file.options || !file.state.history.empty() ? Json(to_string(method_of(file))) : Json()},
+            {"method", file.options || !file.state.history.empty() ? Json(to_string(file.method())) : Json()},
             {"bytes", std::filesystem::file_size(path)},
             {"version", file.version},
             {"dimensions", model.dimensions()},

@@ -71,7 +71,7 @@ void write_learning_report(const std::string& path, const std::string& title, co
                            ? fmt::format("{} basis functions of {}", model.latents(), recording_text(*file.recording))
                            : fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
   const Shape of_data = file.options && !file.recording ? file.options->factored.shape : Shape{};
-  const Method method = file.options ? file.options->inference.method : Method::truncated;
+  const Method method = file.method();
   add_model(report, file.state, drawn_shape(show_basis, of_data), file.recording, method);
   if (!free_energies.empty()) add_starts(report, first_seed, free_energies, method);
   if (file.options) add_options(report, file_options_json(file));

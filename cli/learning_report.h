@@ -16,7 +16,7 @@ void add_basis(Report& report, const Model& model, const Shape& shape);
 
 /// Learning curves and basis functions; those of a recording as time courses, unless there is a shape.
 void add_model(Report& report, const FitState& state, const Shape& shape,
-               const std::optional<Recording>& recording = {}, Method method = Method::truncated);
+               const std::optional<Recording>& recording = {}, Method method = kUsualMethod);
 
 /// The options a model was learned with, as options_json(), but for --restarts, which is none of a model. It was
 /// learned.

@@ -70,7 +70,7 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
   json[objective] = result.last().free_energy;
   json[objective + "_per_point"] =
       result.last().free_energy /
-      (mean_objective(settings.fit.inference.method) ? 1.0 : static_cast<double>(data.rows()));
+      (traits(settings.fit.inference.method).objective.mean ? 1.0 : static_cast<double>(data.rows()));
   json[objective + "_estimated"] = result.last().estimated;
   json["noise_std"] = result.last().noise_std;
   add_chains(json, result.state.method);

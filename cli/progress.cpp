@@ -87,30 +87,6 @@ void ProgressLine::warn(const std::string& text) {
   talk(fmt::format("gsc {}: {}\n", command_, text));
 }
 
-std::string posterior_text(const InferenceOptions& options) {
-  switch (options.method) {
-    case Method::truncated:
-      return fmt::format("{} candidates, at most {} active", options.candidates, options.max_active);
-    case Method::exact:
-      return "all states";
-    case Method::factored:
-      return "factored posterior";
-    case Method::beta_process:
-      return "Beta process, by Gibbs sampling";
-    case Method::beta_variational:
-      return "Beta process, by variational Bayes";
-    case Method::ksvd:
-      return options.coding.atoms_per_point > 0
-                 ? fmt::format("K-SVD, {} atoms each", options.coding.atoms_per_point)
-                 : fmt::format("K-SVD, explained to {:g} times the noise", options.coding.error_gain);
-    case Method::online:
-      return fmt::format("online dictionary, coding {}", to_string(options.coding.coding));
-    case Method::feature_sign:
-      return "dictionary by feature-sign search";
-  }
-  return "";
-}
-
 std::string iteration_text(const FitState& state, const FitOptions& options, bool with_time_left) {
   const IterationReport& now = state.history.back();
   std::string time_left;
@@ -144,16 +120,15 @@ std::string chains_text(const MethodState& state) {
 
 std::string fit_summary(const FitResult& result, double data_points, const InferenceOptions& inference) {
   const IterationReport& last = result.last();
-  const Method method = inference.method;
+  const Objective& objective = traits(inference.method).objective;
   const std::string why = result.reason == StopReason::converged     ? "converged"
                           : result.reason == StopReason::interrupted ? "interrupted"
                                                                      : "all iterations done";
   std::string text =
       fmt::format("{} after {}, {}\n", why, counted(last.iteration, "iteration"), duration_text(result.seconds));
-  text +=
-      fmt::format("  {:<15} {}{:.9g} ({})\n", objective_text(method), last.estimated ? "about " : "", last.free_energy,
-                  mean_objective(method) ? "mean over data points"
-                                         : fmt::format("{:.6g} per data point", last.free_energy / data_points));
+  text += fmt::format(
+      "  {:<15} {}{:.9g} ({})\n", objective.text, last.estimated ? "about " : "", last.free_energy,
+      objective.mean ? "mean over data points" : fmt::format("{:.6g} per data point", last.free_energy / data_points));
   if (!codes_by_lambda(inference)) text += fmt::format("  noise std       {:.4g}\n", last.noise_std);
   text += chains_text(result.state.method);
   text += fmt::format("  active latents  {:.3g} per data point on average\n", last.mean_active);
@@ -161,9 +136,9 @@ std::string fit_summary(const FitResult& result, double data_points, const Infer
   const auto dips = std::count_if(result.state.history.begin(), result.state.history.end(),
                                   [](const IterationReport& row) { return row.dip; });
   if (dips > 0)
-    text += fmt::format("  note            the {} {} in {} of {} iterations, as {}\n", objective_text(method),
-                        minimised(method) ? "rose" : "fell", dips, last.iteration,
-                        minimised(method) ? "new codes may" : "truncated learning may");
+    text += fmt::format("  note            the {} {} in {} of {} iterations, as {}\n", objective.text,
+                        objective.minimised ? "rose" : "fell", dips, last.iteration,
+                        objective.minimised ? "new codes may" : "truncated learning may");
   for (const std::string& line : rescue_lines(result.state.rescues))
     text += fmt::format("  note            {}\n", line);
   text.pop_back();

@@ -44,9 +44,6 @@ class ProgressLine {
   void draw();
 };
 
-/// "10 candidates, at most 5 active", "all states".
-std::string posterior_text(const InferenceOptions& options);
-
 /// One line of progress for an iteration of `options.iterations`.
 std::string iteration_text(const FitState& state, const FitOptions& options, bool with_time_left);
 

@@ -34,7 +34,7 @@ bool StartsObserver::stop_requested() { return interrupted(); }
 std::string starts_text(const std::vector<double>& free_energies, int winner, Method method) {
   const StartsSummary summary = compare_starts(free_energies);
   std::string text;
-  if (free_energies.size() > 1 && minimised(method))
+  if (free_energies.size() > 1 && traits(method).objective.minimised)
     text += fmt::format("\n  starts          start {} of {} has the least {}; the worst is {:.4g} above", winner + 1,
                         free_energies.size(), objective_text(method), summary.range);
   else if (free_energies.size() > 1)

@@ -6,6 +6,7 @@
 #include <gsc/fit_piece.h>
 #include <gsc/generate.h>
 #include <gsc/inference.h>
+#include <gsc/methods.h>
 #include <gsc/missing.h>
 #include <gsc/model.h>
 #include <gsc/nonlocal.h>

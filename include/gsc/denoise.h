@@ -43,7 +43,7 @@ struct GSC_EXPORT DenoiseOptions {
   std::optional<int> nonlocal;
   /// Rounds of a second opinion: patches that look alike in the result so far as draws of one Gaussian.
   std::optional<int> groups;
-  Method method = Method::truncated;
+  Method method = kUsualMethod;
   FactoredOptions factored;    ///< read if method is factored; its shape is that of the patches
   CodingOptions coding;        ///< read by methods that learn a dictionary
   bool coding_chosen = false;  ///< coding.coding is meant; else online learns by bounded codes, unless lambda is given

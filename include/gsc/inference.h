@@ -4,6 +4,7 @@
 #include <gsc/data.h>
 #include <gsc/dictionary.h>
 #include <gsc/export.h>
+#include <gsc/methods.h>
 #include <gsc/model.h>
 #include <gsc/types.h>
 
@@ -16,7 +17,6 @@
 namespace gsc {
 
 enum class Selection { singleton, conditional };
-enum class Method { truncated, exact, factored, ksvd, online, feature_sign, beta_process, beta_variational };
 enum class Precision { double_precision, single_precision };
 enum class Missing { error, nan };
 
@@ -33,7 +33,7 @@ struct GSC_EXPORT InferenceOptions {
   /// independent given the data, for any number of them at once. ksvd, online, feature_sign: sparse codes of a
   /// dictionary, no posterior. beta_process: draws from the posterior, by Gibbs sampling. beta_variational: learns the
   /// same model by variational Bayes and infers as factored does (docs/methods.md).
-  Method method = Method::truncated;
+  Method method = kUsualMethod;
   Index candidates = 0;  ///< H': latents per data point that may be active together; 0: 10, or all if there are fewer
   Index max_active = 0;  ///< gamma: most active latents in one state; 0: 5, or all candidates if there are fewer;
                          ///< of ksvd and online most atoms of a data point, 0: half its dimensions
@@ -148,29 +148,14 @@ GSC_EXPORT Posterior infer_in_chunks(const Model& model, const Data& data, const
 /// process may use.
 GSC_EXPORT int thread_count(int requested);
 
-/// Whether the method infers the posterior of the spike-and-slab model; else it has a model of its own.
-GSC_EXPORT bool spike_and_slab(Method method);
-/// Whether it gives one code for each data point and nothing of how certain that is.
-GSC_EXPORT bool point_estimate(Method method);
-/// Whether it must be told how strong the noise is.
-GSC_EXPORT bool needs_noise_level(Method method);
-/// What learning by this method makes better from iteration to iteration, as files and JSON call it: "free_energy".
-GSC_EXPORT std::string_view objective_name(Method method);
-/// The same for people: "free energy".
-GSC_EXPORT std::string_view objective_text(Method method);
-/// Whether less of it is better.
-GSC_EXPORT bool minimised(Method method);
-/// Whether `one` is a better value of the method's objective than `other`.
-GSC_EXPORT bool better(Method method, double one, double other);
-/// Whether the objective is a mean over the data points, and not a sum.
-GSC_EXPORT bool mean_objective(Method method);
+/// What these options infer, for people: "10 candidates, at most 5 active".
+GSC_EXPORT std::string posterior_text(const InferenceOptions& options);
 /// Whether codes hang on lambda and not on the noise level: those of a lasso do.
 GSC_EXPORT bool codes_by_lambda(const InferenceOptions& options);
 /// max |W'(y - b)| over data points and latents: with a lambda of that or more all codes of a lasso are zero.
 GSC_EXPORT double largest_useful_lambda(const Model& model, const Data& data, Missing missing = Missing::error);
 
 GSC_EXPORT std::string_view to_string(Selection selection);
-GSC_EXPORT std::string_view to_string(Method method);
 GSC_EXPORT std::string_view to_string(Precision precision);
 GSC_EXPORT std::string_view to_string(Missing missing);
 

@@ -26,6 +26,9 @@ struct ModelFile {
   std::string version;                      ///< of the program that wrote it
   std::optional<Recording> recording = {};  ///< whose windows it was learned from, if it was
   MissingSigns missing = {};                ///< of the table that it was learned from
+
+  /// How it was learned; the default for a model that was not.
+  Method method() const { return options ? options->inference.method : kUsualMethod; }
 };
 /// `checkpoint`: also what only going on needs and is as large as the data (MethodState::columns).
 GSC_EXPORT void save_model(const std::filesystem::path& path, const ModelFile& file, bool checkpoint = false);

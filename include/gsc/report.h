@@ -58,7 +58,7 @@ class GSC_EXPORT Report {
   void add_basis(const Model& model, const Recording& recording);
   /// Free energy (or what the method has in its place), noise level and active latents against iteration, and sorted
   /// pi.
-  void add_learning(const FitState& state, Method method = Method::truncated);
+  void add_learning(const FitState& state, Method method = kUsualMethod);
   /// Name and value pairs: options, versions, timings.
   void add_facts(const std::string& heading, const std::vector<std::pair<std::string, std::string>>& facts);
 

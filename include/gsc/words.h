@@ -13,13 +13,20 @@
 
 namespace gsc {
 
+/// As the rows of src/methods/methods.cpp say.
+struct AllMethods {
+  static constexpr bool empty() { return false; }
+  static auto begin() { return all_methods().begin(); }
+  static auto end() { return all_methods().end(); }
+  static Method front() { return all_methods().front(); }
+  static Method back() { return all_methods().back(); }
+};
+
 /// All values of an enumeration, in the order in which lists of its words have them.
 template <class Enum>
 inline constexpr std::array<Enum, 0> kValues{};
 template <>
-inline constexpr std::array kValues<Method>{Method::truncated,    Method::exact,           Method::factored,
-                                            Method::ksvd,         Method::online,          Method::feature_sign,
-                                            Method::beta_process, Method::beta_variational};
+inline constexpr AllMethods kValues<Method>{};
 template <>
 inline constexpr std::array kValues<Selection>{Selection::singleton, Selection::conditional};
 template <>

@@ -30,6 +30,6 @@ nb::dict rescues_of(const Rescues& rescues);
 nb::dict method_of(const MethodState& state);
 
 /// A fit as a dictionary: model, history, rescues, method, reason, seconds.
-nb::dict result_of(FitResult result, Method method = Method::truncated);
+nb::dict result_of(FitResult result, Method method = kUsualMethod);
 
 }  // namespace gsc::python

@@ -33,12 +33,12 @@ class Interruptible {
 };
 
 /// A row of the history as a dictionary.
-nb::dict row_of(const IterationReport& row, Method method = Method::truncated);
+nb::dict row_of(const IterationReport& row, Method method = kUsualMethod);
 
 /// Tells a callable of Python about every iteration; if it returns something true, learning ends there.
 class PythonObserver final : public Observer {
  public:
-  PythonObserver(Interruptible& work, nb::object callback, Method method = Method::truncated)
+  PythonObserver(Interruptible& work, nb::object callback, Method method = kUsualMethod)
       : work_(work), callback_(std::move(callback)), method_(method) {}
   void on_iteration(const FitState& state) override;
   void on_note(const std::string& note) override { notes.push_back(note); }

@@ -128,4 +128,22 @@ Posterior BetaProcessEngine::infer(const Model& model, const PosteriorRequest& r
   return result;
 }
 
+Imputed impute_by_draws(const Model& model, const Data& data, const InferenceOptions& options,
+                        const ImputeOptions& what, Index first, Index count, const StopRequest& stop) {
+  const Posterior posterior = BetaProcessEngine(data, options).infer(model, {.variance = true}, first, count, stop);
+  Matrix modelled = posterior.mean * model.W.transpose();
+  if (model.intercept.size() > 0) modelled.rowwise() += model.intercept.transpose();
+  const Matrix variance = posterior.variance * model.W.transpose().cwiseAbs2();
+  const double noise = model.noise.mean_variance();
+  Imputed result{Matrix(count, data.cols()), Matrix::Zero(count, data.cols())};
+  data.read(first, result.mean);
+  for (Index i = 0; i < result.mean.size(); ++i) {
+    const bool missing = std::isnan(result.mean.data()[i]);
+    if (!missing && !what.denoise_observed) continue;
+    result.mean.data()[i] = modelled.data()[i];
+    result.std.data()[i] = std::sqrt(variance.data()[i] + (missing ? noise : 0));
+  }
+  return result;
+}
+
 }  // namespace gsc

@@ -4,6 +4,7 @@
 // given which latents are on. The random numbers follow from the row of the data point alone.
 
 #include <gsc/backend/engine.h>
+#include <gsc/missing.h>
 
 #include "beta_process/code_sampler.h"
 #include "inference/kept.h"
@@ -24,5 +25,9 @@ class BetaProcessEngine final : public Engine {
   const InferenceOptions options_;
   Kept<CodeModel> prepared_;
 };
+
+/// impute(), from means and variances of drawn codes; the covariances between latents are left out.
+Imputed impute_by_draws(const Model& model, const Data& data, const InferenceOptions& options,
+                        const ImputeOptions& what, Index first, Index count, const StopRequest& stop);
 
 }  // namespace gsc

@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "data/finite.h"
-#include "dictionary/lasso_coder.h"
-#include "dictionary/matching_pursuit.h"
 #include "inference/parallel_blocks.h"
 
 namespace gsc {
@@ -39,13 +37,6 @@ void take_apart(const Codes& all, std::vector<Code>& codes) {
 }
 
 }  // namespace
-
-CoderMaker make_coder(const Model& model, const InferenceOptions& options) {
-  if (options.method == Method::feature_sign) return lasso_coder(model, options, LassoSearch::feature_sign);
-  if (options.method == Method::online && options.coding.coding != Coding::omp)
-    return lasso_coder(model, options, LassoSearch::lars);
-  return omp_coder(model, options);
-}
 
 CentredRows centred_rows(const Data& data, const Model& model, Missing missing) {
   return [&data, intercept = model.intercept, missing](Index first, Index rows, Matrix& block, Matrix& observed) {
@@ -88,8 +79,8 @@ Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, I
   return result;
 }
 
-Matrix imputed_by_codes(const Model& model, const Data& data, const InferenceOptions& options, bool denoise,
-                        Index first, Index count, const StopRequest& stop) {
+Imputed impute_by_codes(const Model& model, const Data& data, const InferenceOptions& options,
+                        const ImputeOptions& what, Index first, Index count, const StopRequest& stop) {
   const Coded coded = code_rows(make_coder(model, options), centred_rows(data, model, options.missing), first, count,
                                 model.latents(), options, stop);
   Matrix filled(count, data.cols());
@@ -101,9 +92,23 @@ Matrix imputed_by_codes(const Model& model, const Data& data, const InferenceOpt
     for (Codes::InnerIterator entry(coded.codes, n); entry; ++entry)
       modelled += entry.value() * model.W.col(entry.row()).transpose();
     for (Index d = 0; d < data.cols(); ++d)
-      if (denoise || std::isnan(filled(n, d))) filled(n, d) = modelled[d];
+      if (what.denoise_observed || std::isnan(filled(n, d))) filled(n, d) = modelled[d];
   }
-  return filled;
+  return {std::move(filled), {}};
+}
+
+std::string_view to_string(AtomUpdate update) { return update == AtomUpdate::exact ? "exact" : "approximate"; }
+
+std::string_view to_string(Coding coding) {
+  switch (coding) {
+    case Coding::lasso:
+      return "lasso";
+    case Coding::bounded:
+      return "bounded";
+    case Coding::omp:
+      return "omp";
+  }
+  return "";
 }
 
 }  // namespace gsc

@@ -4,7 +4,7 @@
 // Coder; going over the data, threads and missing values are here.
 
 #include <gsc/export.h>
-#include <gsc/inference.h>
+#include <gsc/missing.h>
 
 #include <Eigen/SparseCore>
 #include <functional>
@@ -37,7 +37,7 @@ class GSC_EXPORT Coder {
 
 /// Makes the coders of all threads, which share what it has derived from the model.
 using CoderMaker = std::function<std::unique_ptr<Coder>()>;
-/// The method's, for this dictionary. Model and options need not outlive it.
+/// The method's own, for this dictionary. Model and options need not outlive it.
 GSC_EXPORT CoderMaker make_coder(const Model& model, const InferenceOptions& options);
 
 /// Fills block and mask with rows first, first + 1, ...: data points less the intercept, zeros and a 0 in the mask
@@ -57,9 +57,8 @@ struct Coded {
 GSC_EXPORT Coded code_rows(const CoderMaker& coder, const CentredRows& rows, Index first, Index count, Index latents,
                            const InferenceOptions& options, const StopRequest& stop, const Codes* start = nullptr);
 
-/// Rows first .. first+count-1 of the data with b + W z, from their codes z, where a value is missing; with `denoise`
-/// everywhere.
-GSC_EXPORT Matrix imputed_by_codes(const Model& model, const Data& data, const InferenceOptions& options, bool denoise,
-                                   Index first, Index count, const StopRequest& stop);
+/// impute() from codes: b + W z without deviations.
+Imputed impute_by_codes(const Model& model, const Data& data, const InferenceOptions& options,
+                        const ImputeOptions& what, Index first, Index count, const StopRequest& stop);
 
 }  // namespace gsc

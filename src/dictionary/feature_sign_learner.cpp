@@ -7,10 +7,14 @@ namespace gsc {
 
 void FeatureSignLearner::check(const FitOptions& options) {
   DictionaryLearner::check(options);
-  if (options.inference.missing == Missing::nan)
-    throw UsageError(
-        "missing is nan, but the feature-sign method learns from complete data points; methods that take gaps: "
-        "truncated, exact, factored, ksvd, online, beta-process");
+  if (options.inference.missing != Missing::nan) return;
+  std::string able;
+  for (const Method method : all_methods())
+    if (traits(method).learns_from_gaps) able += (able.empty() ? "" : ", ") + std::string(to_string(method));
+  throw UsageError(
+      "missing is nan, but the feature-sign method learns from complete data points; methods that take "
+      "gaps: " +
+      able);
 }
 
 FeatureSignLearner::FeatureSignLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)

@@ -88,7 +88,7 @@ void require_row_products(const FactoredModel& model, const InferenceOptions& op
   throw UsageError("gap_memory is " + std::to_string(options.gap_memory) + " (MB), but with values missing of " +
                    std::to_string(model.dimensions) + " dimensions and " + std::to_string(model.latents) +
                    " latents the factored method needs " +
-                   std::to_string(row_products_megabytes(model.dimensions, model.latents, Method::factored)) +
+                   std::to_string(row_products_megabytes(model.dimensions, model.latents, options.method)) +
                    "; raise it, or use the truncated method, which can do with less");
 }
 

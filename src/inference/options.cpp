@@ -16,10 +16,20 @@ double state_count(Index candidates, Index max_active) {
   return states;
 }
 
+StateSpace state_space(const InferenceOptions& options, Index latents) {
+  if (!traits(options.method).has_candidates) return {latents, latents};
+  const InferenceOptions all = options.resolved(latents);
+  return {all.candidates, all.max_active};
+}
+
+bool over_all_states(const InferenceOptions& options, Index latents) {
+  return traits(options.method).has_states && state_space(options, latents).max_active == latents;
+}
+
 InferenceOptions InferenceOptions::resolved(Index latents) const {
   InferenceOptions all = *this;
   if (!spike_and_slab(method)) return all;
-  const bool limited = method == Method::truncated;  // the other methods do not read them
+  const bool limited = traits(method).has_candidates;  // the other methods do not read them
   if (candidates == 0) all.candidates = limited ? std::min(kUsualCandidates, latents) : kUsualCandidates;
   if (max_active == 0) all.max_active = limited ? std::min(kUsualMaxActive, all.candidates) : kUsualMaxActive;
   return all;
@@ -30,27 +40,27 @@ void InferenceOptions::validate(Index latents) const {
   for_each_inference_option(*this, [&](const OptionInfo& option, const auto& value) {
     if (option.read_by(method)) check_range(option, value);
   });
-  if (method == Method::beta_variational && missing == Missing::nan)
-    throw UsageError(
-        "missing is nan, but method is beta-variational, which needs complete data; use the beta-process method");
-  if (!spike_and_slab(method)) {
+  const MethodTraits& its = traits(method);
+  if (!its.infers_no_gaps.empty() && missing == Missing::nan)
+    throw UsageError("missing is nan, but method is " + std::string(its.word) + ", which " +
+                     std::string(its.infers_no_gaps));
+  if (!its.spike_and_slab) {
     if (max_active < 0) throw UsageError("max_active is " + std::to_string(max_active) + "; it must not be negative");
     if (coding.atoms_per_point > latents)
       throw UsageError("atoms_per_point is " + std::to_string(coding.atoms_per_point) +
                        "; it must not exceed latents (" + std::to_string(latents) + ")");
     if (device != "cpu" && device != "auto")
-      throw UsageError("device is '" + device + "', but the " + std::string(to_string(method)) +
-                       " method computes on the cpu");
+      throw UsageError("device is '" + device + "', but the " + std::string(its.word) + " method computes on the cpu");
     return;
   }
-  if (method == Method::exact) {
+  if (!its.has_states) return;
+  if (!its.has_candidates) {
     if (latents > kMaxExactLatents)
       throw UsageError("method is exact with " + std::to_string(latents) + " latents, that is 2^" +
                        std::to_string(latents) + " states per data point; exact goes up to " +
                        std::to_string(kMaxExactLatents) + " latents, use the truncated method beyond");
     return;
   }
-  if (method == Method::factored) return;
   if (candidates < 0 || candidates > latents)
     throw UsageError("candidates is " + std::to_string(candidates) + "; it must lie between 1 and latents (" +
                      std::to_string(latents) + ")");
@@ -65,6 +75,17 @@ void InferenceOptions::validate(Index latents) const {
   if (state_count(most, resolved(latents).max_active) > kMaxStates)
     throw UsageError("candidates " + std::to_string(most) + " with max_active " + std::to_string(max_active) +
                      " make more than 4 million states per data point; lower one of them");
+}
+
+void PosteriorRequest::validate(Method method) const {
+  if (!point_estimate(method)) return;
+  const auto refuse = [&](const char* what) {
+    throw UsageError(std::string(what) + " asked for, but the " + std::string(to_string(method)) +
+                     " method gives codes and no posterior; leave it out, or learn with the truncated method");
+  };
+  if (variance) refuse("variances are");
+  if (states > 0) refuse("the most probable states are");
+  if (candidates) refuse("candidates are");
 }
 
 std::string_view to_string(Selection selection) {

@@ -6,9 +6,9 @@ namespace gsc {
 
 Index row_products_megabytes(Index dimensions, Index latents, Method method) {
   // Learning holds the sums of the last E-step and of this one, and a copy on their way to the other processes. In
-  // batches, which the factored method does not have, it holds the running sums before and after the pass, those of the
+  // batches, which methods that do not sum over states do not have, it holds the running sums before and after the pass, those of the
   // batch, of its data points as they are gathered, that copy, and for a checkpoint one more.
-  const double copies = method == Method::factored ? 3 : 6;
+  const double copies = traits(method).has_states ? 6 : 3;
   const double bytes = 4 * static_cast<double>(dimensions) * static_cast<double>(latents * (latents + 1));
   return static_cast<Index>(std::ceil(copies * bytes / 1048576));
 }

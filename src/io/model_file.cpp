@@ -63,9 +63,6 @@ FitOptions resolved(FitOptions options) {
   return options;
 }
 
-/// Models that were not learned are those of spike-and-slab.
-Method method_of(const ModelFile& file) { return file.options ? file.options->inference.method : Method::truncated; }
-
 /// Calls visit(name, pointer to the member of IterationReport) for each column of the history.
 template <class Visit>
 void for_each_column(Method method, Visit visit) {
@@ -175,7 +172,7 @@ class Reader {
       read_attribute(open("/options"), "missing_sign", result.missing.value);
       read_attribute(open("/options"), "missing_mask", result.missing.mask);
     }
-    read_history(result.state, method_of(result));
+    read_history(result.state, result.method());
     read_method(result.state.method);
     result.recording = read_recording(*file_, result.state.model.dimensions());
     return result;
@@ -359,7 +356,7 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
   hdf5::Image image;
   // As low as can be, so that older programs read what they can.
   hdf5::write_integer(image.root(), "format_version", file.state.model.intercept.size() > 0 ? 2 : 1);
-  const Method method = method_of(file);
+  const Method method = file.method();
   hdf5::write_text(image.root(), "kind",
                    spike_and_slab(method) ? std::string(hdf5::kModelKind)
                                           : fmt::format("{}: {}", hdf5::kModelKind, to_string(method)));

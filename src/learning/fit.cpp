@@ -143,7 +143,7 @@ Model adapted(Model start, const FitOptions& options, const DataSummary& summary
                      std::to_string(start.latents()));
   if (start.noise.type() != options.noise)
     start.noise = Noise::from_covariance(options.noise, start.noise.covariance());
-  if (options.inference.method != Method::factored) start.W_variance.resize(0, 0);
+  if (!traits(options.inference.method).basis_variance) start.W_variance.resize(0, 0);
   if (options.intercept == Intercept::none)
     start.intercept.resize(0);
   else if (options.intercept == Intercept::mean)
@@ -178,7 +178,7 @@ void FitOptions::validate() const {
     if (option.read_by(inference.method)) check_range(option, value);
   });
   refuse_options_of_others(*this);
-  if (sharing.partition != Partition::uniform && inference.method != Method::truncated)
+  if (sharing.partition != Partition::uniform && !traits(inference.method).has_candidates)
     throw UsageError("partition is " + std::string(to_string(sharing.partition)) +
                      ", which clusters data points by their candidates; the " +
                      std::string(to_string(inference.method)) + " method has none; choose the truncated method");
@@ -193,7 +193,7 @@ FitResult fit(const Data& data, const FitOptions& options, Observer* observer, s
       share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan);
   if (observer != nullptr) note_data(summary, options, *observer);
   std::optional<Noise> told;
-  if (needs_noise_level(options.inference.method))
+  if (traits(options.inference.method).needs_noise_level)
     told = told_noise(data, summary, options, start, codes_by_lambda(options.inference) ? nullptr : observer);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();

@@ -1,81 +1,184 @@
-// What is known of each method, for those who treat methods differently. A new one is a row here.
+#include "methods/methods.h"
 
-#include <gsc/inference.h>
+#include <array>
+
+#include "beta_process/engine.h"
+#include "beta_process/learner.h"
+#include "beta_process/variational_learner.h"
+#include "dictionary/engine.h"
+#include "dictionary/feature_sign_learner.h"
+#include "dictionary/ksvd_learner.h"
+#include "dictionary/lasso_coder.h"
+#include "dictionary/matching_pursuit.h"
+#include "dictionary/online_learner.h"
+#include "factored/engine.h"
+#include "factored/learner.h"
+#include "math/number_text.h"
+#include "truncated/cpu_engine.h"
+#include "truncated/em_learner.h"
 
 namespace gsc {
 namespace {
 
-struct Facts {
-  std::string_view word;            // for users
-  std::string_view objective;       // what learning makes better, in files
-  std::string_view objective_text;  // and for people
-  bool minimised;                   // less is better
-  bool spike_and_slab;              // the posterior of that model
-  bool point_estimate;              // codes alone
-  bool needs_noise_level;           // must be told
-};
+constexpr Objective kFreeEnergy{.name = "free_energy", .text = "free energy"};
+constexpr Objective kLasso{.name = "lasso_objective", .text = "lasso objective", .minimised = true, .mean = true};
 
-Facts facts(Method method) {
-  switch (method) {
-    case Method::truncated:
-      return {"truncated", "free_energy", "free energy", false, true, false, false};
-    case Method::exact:
-      return {"exact", "free_energy", "free energy", false, true, false, false};
-    case Method::factored:
-      return {"factored", "free_energy", "free energy", false, true, false, false};
-    case Method::ksvd:
-      return {"ksvd", "squared_error", "squared error", true, false, true, true};
-    case Method::online:
-      return {"online", "lasso_objective", "lasso objective", true, false, true, true};
-    case Method::feature_sign:
-      return {"feature-sign", "lasso_objective", "lasso objective", true, false, true, true};
-    case Method::beta_process:
-      return {"beta-process", "log_joint", "log joint", false, false, false, false};
-    case Method::beta_variational:
-      return {"beta-variational", "bound", "bound", false, false, false, false};
-  }
-  return {};
+template <class Kind>
+std::unique_ptr<Engine> engine(const Data& data, const InferenceOptions& options) {
+  return std::make_unique<Kind>(data, options);
 }
+
+template <class Kind>
+std::unique_ptr<Learner> learner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop) {
+  return std::make_unique<Kind>(share, options, std::move(beginning), std::move(stop));
+}
+
+using Asked = const InferenceOptions&;
+
+constexpr std::array kRows{
+    MethodRow{.method = Method::truncated,
+              .traits = {.word = "truncated",
+                         .objective = kFreeEnergy,
+                         .spike_and_slab = true,
+                         .has_states = true,
+                         .has_candidates = true,
+                         .full_noise = true,
+                         .on_devices = true},
+              .text =
+                  [](Asked asked) {
+                    return std::to_string(asked.candidates) + " candidates, at most " +
+                           std::to_string(asked.max_active) + " active";
+                  },
+              .make_engine = engine<CpuEngine>,
+              .make_learner = learner<EmLearner>,
+              .check = EmLearner::check,
+              .impute = impute_on_candidates},
+    MethodRow{.method = Method::exact,
+              .traits = {.word = "exact",
+                         .objective = kFreeEnergy,
+                         .spike_and_slab = true,
+                         .has_states = true,
+                         .full_noise = true,
+                         .on_devices = true},
+              .text = [](Asked) -> std::string { return "all states"; },
+              .make_engine = engine<CpuEngine>,
+              .make_learner = learner<EmLearner>,
+              .check = EmLearner::check,
+              .impute = impute_on_candidates},
+    MethodRow{.method = Method::factored,
+              .traits = {.word = "factored", .objective = kFreeEnergy, .spike_and_slab = true, .basis_variance = true},
+              .text = [](Asked) -> std::string { return "factored posterior"; },
+              .make_engine = engine<FactoredEngine>,
+              .make_learner = learner<FactoredLearner>,
+              .check = FactoredLearner::check,
+              .impute = impute_factored},
+    MethodRow{.method = Method::ksvd,
+              .traits = {.word = "ksvd",
+                         .objective = {.name = "squared_error", .text = "squared error", .minimised = true},
+                         .point_estimate = true,
+                         .coding = Coding::omp,
+                         .needs_noise_level = true,
+                         .picture_patches = 65000,
+                         .picture_iterations = 10},
+              .text =
+                  [](Asked asked) {
+                    return asked.coding.atoms_per_point > 0
+                               ? "K-SVD, " + std::to_string(asked.coding.atoms_per_point) + " atoms each"
+                               : "K-SVD, explained to " + number_text(asked.coding.error_gain, 6) + " times the noise";
+                  },
+              .make_engine = engine<DictionaryEngine>,
+              .make_learner = learner<KsvdLearner>,
+              .check = KsvdLearner::check,
+              .impute = impute_by_codes,
+              .make_coder = omp_coder},
+    MethodRow{
+        .method = Method::online,
+        .traits = {.word = "online",
+                   .objective = kLasso,
+                   .point_estimate = true,
+                   .needs_noise_level = true,
+                   .picture_patches = 65000,
+                   .picture_iterations = 2},
+        .text = [](Asked asked) { return "online dictionary, coding " + std::string(to_string(asked.coding.coding)); },
+        .make_engine = engine<DictionaryEngine>,
+        .make_learner = learner<OnlineLearner>,
+        .check = OnlineLearner::check,
+        .impute = impute_by_codes,
+        .make_coder =
+            [](const Model& model, Asked asked) {
+              return asked.coding.coding == Coding::omp ? omp_coder(model, asked)
+                                                        : lasso_coder(model, asked, LassoSearch::lars);
+            }},
+    MethodRow{.method = Method::feature_sign,
+              .traits = {.word = "feature-sign",
+                         .objective = kLasso,
+                         .point_estimate = true,
+                         .coding = Coding::lasso,
+                         .needs_noise_level = true,
+                         .learns_from_gaps = false,
+                         .picture_patches = 20000,
+                         .picture_iterations = 20},
+              .text = [](Asked) -> std::string { return "dictionary by feature-sign search"; },
+              .make_engine = engine<DictionaryEngine>,
+              .make_learner = learner<FeatureSignLearner>,
+              .check = FeatureSignLearner::check,
+              .impute = impute_by_codes,
+              .make_coder = [](const Model& model,
+                               Asked asked) { return lasso_coder(model, asked, LassoSearch::feature_sign); }},
+    MethodRow{
+        .method = Method::beta_process,
+        .traits = {.word = "beta-process", .objective = {.name = "log_joint", .text = "log joint"}, .draws = true},
+        .text = [](Asked) -> std::string { return "Beta process, by Gibbs sampling"; },
+        .make_engine = engine<BetaProcessEngine>,
+        .make_learner = learner<BetaProcessLearner>,
+        .check = BetaProcessLearner::check,
+        .impute = impute_by_draws},
+    MethodRow{.method = Method::beta_variational,
+              .traits = {.word = "beta-variational",
+                         .objective = {.name = "bound", .text = "bound"},
+                         .learns_from_gaps = false,
+                         .infers_no_gaps = "needs complete data; use the beta-process method"},
+              .text = [](Asked) -> std::string { return "Beta process, by variational Bayes"; },
+              .make_engine = engine<FactoredEngine>,
+              .make_learner = learner<BetaVariationalLearner>,
+              .check = BetaVariationalLearner::check,
+              .impute = impute_factored}};
+
+constexpr std::array kMethods = [] {
+  std::array<Method, kRows.size()> methods{};
+  for (std::size_t i = 0; i < kRows.size(); ++i) methods[i] = kRows[i].method;
+  return methods;
+}();
+
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < kMethods.size(); ++i)
+    if (kMethods[i] != static_cast<Method>(i)) return false;
+  return true;
+}
+static_assert(are_in_order(), "rows stand in the order of the enumeration");
 
 }  // namespace
 
-std::string_view to_string(Method method) { return facts(method).word; }
-std::string_view objective_name(Method method) { return facts(method).objective; }
-std::string_view objective_text(Method method) { return facts(method).objective_text; }
-bool minimised(Method method) { return facts(method).minimised; }
-bool better(Method method, double one, double other) { return minimised(method) ? one < other : one > other; }
-bool spike_and_slab(Method method) { return facts(method).spike_and_slab; }
-bool point_estimate(Method method) { return facts(method).point_estimate; }
-bool needs_noise_level(Method method) { return facts(method).needs_noise_level; }
-bool mean_objective(Method method) { return method == Method::online || method == Method::feature_sign; }
+const MethodRow& row_of(Method method) { return kRows.at(static_cast<std::size_t>(method)); }
+const MethodTraits& traits(Method method) { return row_of(method).traits; }
+std::span<const Method> all_methods() { return kMethods; }
+
+std::string_view to_string(Method method) { return traits(method).word; }
+std::string posterior_text(const InferenceOptions& options) { return row_of(options.method).text(options); }
+
 bool codes_by_lambda(const InferenceOptions& options) {
-  return options.method == Method::feature_sign ||
-         (options.method == Method::online && options.coding.coding == Coding::lasso);
+  const MethodTraits& its = traits(options.method);
+  return its.point_estimate && its.coding.value_or(options.coding.coding) == Coding::lasso;
 }
 
-void PosteriorRequest::validate(Method method) const {
-  if (!point_estimate(method)) return;
-  const auto refuse = [&](const char* what) {
-    throw UsageError(std::string(what) + " asked for, but the " + std::string(to_string(method)) +
-                     " method gives codes and no posterior; leave it out, or learn with the truncated method");
-  };
-  if (variance) refuse("variances are");
-  if (states > 0) refuse("the most probable states are");
-  if (candidates) refuse("candidates are");
+CoderMaker make_coder(const Model& model, const InferenceOptions& options) {
+  return row_of(options.method).make_coder(model, options);
 }
 
-std::string_view to_string(AtomUpdate update) { return update == AtomUpdate::exact ? "exact" : "approximate"; }
-
-std::string_view to_string(Coding coding) {
-  switch (coding) {
-    case Coding::lasso:
-      return "lasso";
-    case Coding::bounded:
-      return "bounded";
-    case Coding::omp:
-      return "omp";
-  }
-  return "";
+std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop) {
+  return row_of(options.inference.method).make_learner(share, options, std::move(beginning), std::move(stop));
 }
+
+void check_method(const FitOptions& options) { row_of(options.inference.method).check(options); }
 
 }  // namespace gsc

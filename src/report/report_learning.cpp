@@ -101,15 +101,15 @@ void Report::add_learning(const FitState& state, Method method) {
                         [](const auto& row) { return row.mean_active; }),
       against_iteration(history, "Latents in use", "latents", [](const auto& row) { return row.latents_in_use; }),
   };
-  if (!minimised(method)) charts[0].y_from = readable_from(charts[0].series[0].y);
+  if (!traits(method).objective.minimised) charts[0].y_from = readable_from(charts[0].series[0].y);
   if (pi.size() > 0) charts.push_back(sorted_pi(pi));
   charts.push_back(
       against_iteration(history, "Time per iteration", "seconds", [](const auto& row) { return row.seconds; }));
   add_charts(charts);
 
   if (dips > 0)
-    add_text(
-        fmt::format("The {} {} in {}.", objective, minimised(method) ? "rose" : "fell", counted(dips, "iteration")));
+    add_text(fmt::format("The {} {} in {}.", objective, traits(method).objective.minimised ? "rose" : "fell",
+                         counted(dips, "iteration")));
   for_each_rescue([&](auto member, auto, const char* words) {
     if (const std::int64_t count = state.rescues.*member; count > 0)
       add_text(fmt::format("Numerical rescue: {} ({} times).", words, count));

@@ -2,6 +2,7 @@
 // The truncated and the exact method on this machine's cores.
 
 #include <gsc/backend/engine.h>
+#include <gsc/missing.h>
 
 #include "inference/kept.h"
 #include "truncated/block_inference.h"
@@ -15,7 +16,7 @@ class CpuEngine final : public Engine {
   Statistics e_step(const Model& model, const Pass& pass) override;
   Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                   const StopRequest& stop) override;
-  bool has_sparse() const override { return options_.method == Method::truncated; }
+  bool has_sparse() const override { return traits(options_.method).has_candidates; }
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
 
@@ -36,5 +37,9 @@ class CpuEngine final : public Engine {
   std::vector<std::unique_ptr<BlockInference>> buffers_;  // a thread makes and uses its own
   std::vector<std::unique_ptr<ThreadSums>> sums_;         // as well; memory that is new takes longer than adding to it
 };
+
+/// impute(), with deviations as they follow from the posterior.
+Imputed impute_on_candidates(const Model& model, const Data& data, const InferenceOptions& options,
+                             const ImputeOptions& what, Index first, Index count, const StopRequest& stop);
 
 }  // namespace gsc

@@ -11,9 +11,9 @@ namespace {
 
 void check(const FitOptions& options) {
   options.validate();
-  const Method method = options.inference.method;
-  if (method != Method::truncated && method != Method::exact)
-    throw UsageError("method is " + std::string(to_string(method)) +
+  const MethodTraits& its = traits(options.inference.method);
+  if (!its.has_states)
+    throw UsageError("method is " + std::string(its.word) +
                      ", which keeps something of every data point from iteration to iteration and cannot learn "
                      "from pieces; choose truncated or exact");
   if (!options.sharing.team->alone()) throw UsageError("pieces are learned from by one process, not by a team");

@@ -16,7 +16,7 @@ HEADERS = {
     "math": ["export.h", "stopwatch.h", "types.h"],
     "data": ["data.h", "recording.h"],
     "model": ["model.h", "generate.h"],
-    "inference": ["dictionary.h", "inference.h", "nonlocal.h", "missing.h", "backend/pass.h", "backend/engine.h"],
+    "inference": ["dictionary.h", "methods.h", "inference.h", "nonlocal.h", "missing.h", "backend/pass.h", "backend/engine.h"],
     "distributed": ["team.h", "mpi.h"],
     "learning": ["rescues.h", "fit.h", "words.h", "backend/resident_em.h", "fit_piece.h", "restarts.h", "option_list.h"],
     "io": ["arrays.h", "file_kind.h", "streams.h", "model_file.h"],

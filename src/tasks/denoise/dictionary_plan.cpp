@@ -16,30 +16,17 @@ constexpr Index kDictionaryAtoms = 256;
 constexpr double kLambdaPerNoise = 2.5;
 constexpr Index kOnlineBatch = 512;
 
-struct DictionaryProtocol {
-  Index train_patches;
-  int iterations;  ///< online: passes
-};
-
-DictionaryProtocol protocol(Method method) {
-  if (method == Method::online) return {.train_patches = 65000, .iterations = 2};
-  if (method == Method::feature_sign) return {.train_patches = 20000, .iterations = 20};
-  return {.train_patches = 65000, .iterations = 10};
-}
-
 /// The noisy picture weighs peak / (this noise) patches: their 30 / sigma for pixels of 0 to 255.
 constexpr double kPatchesPerNoise = 0.034 * 255;
 
 }  // namespace
-
-Index dictionary_train_patches(Method method) { return protocol(method).train_patches; }
 
 void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, double range,
                      Index available, ModelPlan& plan) {
   const auto channels = static_cast<Index>(noisy.channels.size());
   plan.weights = PatchWeights::equal;
   plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, kDictionaryAtoms));
-  plan.fit.iterations = options.iterations.value_or(protocol(options.method).iterations);
+  plan.fit.iterations = options.iterations.value_or(traits(options.method).picture_iterations);
   plan.fit.tolerance = 0;
   plan.fit.inference.method = options.method;
   plan.fit.inference.max_active = options.max_active.value_or(0);

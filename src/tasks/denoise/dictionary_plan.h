@@ -8,9 +8,6 @@ namespace gsc {
 
 inline constexpr Index kDictionaryPatch = 8;
 
-/// How many patches a dictionary is learned from at most, unless somebody says so.
-Index dictionary_train_patches(Method method);
-
 /// The rest of a plan whose patches are chosen; learning will see `available` of them. `range`: DenoisePlan::range.
 /// Throws UsageError for options that dictionaries do not have.
 void plan_dictionary(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise, double range,

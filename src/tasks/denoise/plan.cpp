@@ -163,9 +163,7 @@ void refuse_told_noise(const DenoiseOptions& options) {
     throw UsageError("the noise is to be measured, but the factored method learns it; leave that out");
 }
 
-bool stepwise_by_default(const DenoiseOptions& options) {
-  return options.method == Method::truncated || options.method == Method::exact;
-}
+bool stepwise_by_default(const DenoiseOptions& options) { return traits(options.method).has_states; }
 
 /// Rough seconds, for the plan and for progress.
 void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
@@ -175,7 +173,7 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
   const double all =
       static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(plan.stride * plan.stride);
   const double states =
-      inference.method == Method::factored ? 0 : state_count(inference.candidates, inference.max_active);
+      traits(inference.method).has_states ? state_count(inference.candidates, inference.max_active) : 0;
   const double posterior = kCosts.state_single * states + kCosts.product_single * D * H +
                            kCosts.selection_single * H * static_cast<double>(inference.candidates);
   const double threads = thread_count(inference.threads);
@@ -213,7 +211,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
                      " pixels, so some of the picture would be left out; choose a smaller stride");
   plan.patch_mean = options.patch_mean.value_or(member.mean);
   plan.train_patches =
-      options.train_patches.value_or(of_dictionary ? dictionary_train_patches(options.method) : usual.train_patches);
+      options.train_patches.value_or(of_dictionary ? traits(options.method).picture_patches : usual.train_patches);
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
   plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
   const Index available = std::min(plan.train_patches, positions);
@@ -250,7 +248,7 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
   else
     plan.smoothing = std::clamp(noise_share * 10, 0.4, 2.0);
   const bool known_device = options.device == "cpu" || options.device == "auto" || options.device.rfind("cuda", 0) == 0;
-  const bool can_nonlocal = options.method == Method::truncated && plan.stride == 1 && known_device;
+  const bool can_nonlocal = traits(options.method).has_candidates && plan.stride == 1 && known_device;
   if (options.nonlocal.value_or(0) > 0 && !can_nonlocal)
     throw UsageError(
         "nonlocal is " + std::to_string(*options.nonlocal) +

@@ -141,13 +141,11 @@ Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture&
 
 double model_guess_seconds(const Picture& damaged, const PatchModel& of, int threads) {
   const Index H = of.model.latents();
-  const InferenceOptions options = of.inference.resolved(H);
   const double products = static_cast<double>(of.model.dimensions() * H);
-  const bool of_states = options.method == Method::truncated || options.method == Method::exact;
-  const double states =
-      options.method == Method::exact ? state_count(H, H) : state_count(options.candidates, options.max_active);
-  const double each = of_states ? kCosts.gap_point + kCosts.gap_product * products + kCosts.gap_state * states
-                                : kCosts.gap_factored * products;
+  const double each =
+      traits(of.inference.method).has_states
+          ? kCosts.gap_point + kCosts.gap_product * products + kCosts.gap_state * state_space(of.inference, H).states()
+          : kCosts.gap_factored * products;
   const Index patches = positions_for(damaged, patch_of_model(of, damaged)).size();
   return 1e-9 * static_cast<double>(patches + 2 * std::min(patches, kParts * kRows)) * each / thread_count(threads);
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr Index kBlockRows = 64;
 
 void require_truncated(const Model& model, const InferenceOptions& options) {
-  if (options.method != Method::truncated)
+  if (!traits(options.method).has_candidates)
     throw UsageError("method is " + std::string(to_string(options.method)) +
                      ", but posteriors on the candidates alone, which priors of their own need, are of the truncated "
                      "method; set method to truncated");

@@ -1,0 +1,35 @@
+#include "learning/learner.h"
+
+#include <cmath>
+
+namespace gsc {
+
+bool Learner::converged(const std::vector<IterationReport>& history, double tolerance) const {
+  if (tolerance <= 0 || history.size() < 2) return false;
+  const IterationReport &last = history.back(), &before = history[history.size() - 2];
+  if (last.estimated || before.estimated) return false;
+  return std::abs(last.free_energy - before.free_energy) < tolerance * std::abs(last.free_energy);
+}
+
+ResidentEm* resident_of(Engine& engine, const Share& share, const Model& model, const FitOptions& options) {
+  if (!share.team().alone() || options.sharing.partition != Partition::uniform) return nullptr;
+  return engine.resident(model, {.noise_update = options.noise_update,
+                                 .slab_update = options.slab_update,
+                                 .learn_intercept = options.intercept == Intercept::learned});
+}
+
+Evaluation evaluation(const Statistics& statistics, const Rescues& rescues) {
+  return {statistics.free_energy,
+          statistics.s.sum() / statistics.count,
+          (statistics.s.array() >= 1).count(),
+          rescues,
+          false,
+          {}};
+}
+
+Evaluation evaluation(const ResidentRow& row) {
+  return {row.free_energy, row.s.sum() / row.count, (row.s.array() >= 1).count(), row.rescues,
+          false,           row.noise_variance};
+}
+
+}  // namespace gsc
