@@ -4,6 +4,8 @@
 #include <gsc/files.h>
 #include <gsc/metrics.h>
 #include <gsc/option_list.h>
+#include <gsc/stopwatch.h>
+#include <gsc/words.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,8 +28,6 @@
 
 namespace gsc::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// "truncated,factored" -> both.
 std::vector<Method> parse_methods(const std::string& text) {
@@ -103,11 +103,6 @@ std::optional<Matrix> read_truth(const CommandLine& line, Settings& settings, In
   return truth;
 }
 
-std::string threads_text(int requested) {
-  const int threads = thread_count(requested);
-  return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
-}
-
 /// Whether the noise level is for others to say.
 bool is_told(const InferenceOptions& inference) {
   return traits(inference.method).needs_noise_level && !codes_by_lambda(inference);
@@ -177,7 +172,7 @@ Comparison on_table(const CommandLine& line, Settings& settings, const std::vect
   catch_interrupts();
   try_starts(data, result.runs);
   progress.say(fmt::format("{} of {} dimensions, {} latents, {}", data_points_text(data.rows()), data.cols(),
-                           common.latents, threads_text(common.inference.threads)));
+                           common.latents, counted(thread_count(common.inference.threads), "thread")));
   for (const std::string& more : {orientation_note(data, settings.transpose), note})
     if (!more.empty()) progress.say(more);
   for (MethodRun& run : result.runs) {
@@ -216,11 +211,11 @@ DenoiseOptions options_on_picture(const DenoiseOptions& common, Method method) {
 
 void denoise_by(const PlannedDenoising& plan, const NoisyPicture& input, ProgressLine& progress, MethodRun& run) {
   const std::string name(to_string(run.method()));
-  const auto start = Clock::now();
+  const Stopwatch time;
   Denoised denoised = denoise_as_planned(input.noisy, plan, [&](const DenoiseProgress& now) {
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (!now.asking)
-      progress.show(fmt::format("{}: {}", name, progress_text(now, run.method(), seconds)), std::chrono::seconds(2));
+      progress.show(fmt::format("{}: {}", name, progress_text(now, run.method(), time.seconds())),
+                    std::chrono::seconds(2));
     return !interrupted();
   });
   Denoised::Learned& learned = denoised.learned.front();
@@ -254,7 +249,7 @@ Comparison on_picture(const CommandLine& line, Settings& settings, const std::ve
     }
     catch_interrupts();
     progress.say(fmt::format("{} x {} pixels, {}", input.noisy.width(), input.noisy.height(),
-                             threads_text(asked.options.threads)));
+                             counted(thread_count(asked.options.threads), "thread")));
     for (std::size_t i = 0; i < plans.size(); ++i) {
       progress.say(fmt::format("{}: {}", to_string(methods[i]), plans[i].text));
       denoise_by(plans[i], input, progress, result.runs[i]);
@@ -282,9 +277,9 @@ int run_compare(const CommandLine& line) {
       {settings.compare.input, settings.compare.truth, settings.denoise.clean});
 
   ProgressLine progress("compare", settings.quiet);
-  const auto start = Clock::now();
+  const Stopwatch time;
   Comparison result = (picture ? on_picture : on_table)(line, settings, methods, progress);
-  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  result.seconds = time.seconds();
 
   write_metrics(settings.output, comparison_json(settings, result));
   if (!settings.report.empty()) write_comparison_report(settings.report, settings, result);

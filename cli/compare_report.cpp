@@ -42,7 +42,7 @@ std::vector<std::string> objectives_of(const Comparison& comparison) {
 }
 
 /// What the values of the objectives are, and that those of different kinds are no measure of who is better.
-std::string objective_note(const Comparison& comparison) {
+std::vector<std::string> objective_notes(const Comparison& comparison) {
   const auto& runs = comparison.runs;
   const std::vector<std::string> objectives = objectives_of(comparison);
   std::vector<std::string> notes;
@@ -56,7 +56,7 @@ std::string objective_note(const Comparison& comparison) {
                     fmt::join(objectives, ", ")));
   if (objectives.size() > 1 && comparison.measure == "free_energy")
     notes.emplace_back("Who is better is not known: give the truth (--clean, --add-noise or --truth).");
-  return fmt::format("{}", fmt::join(notes, " "));
+  return notes;
 }
 
 Json shown_options(const Settings& settings, const Comparison& comparison) {
@@ -196,7 +196,8 @@ std::string comparison_text(const Comparison& comparison) {
     for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
     text += '\n';
   }
-  return text + wrapped(objective_note(comparison), 0);
+  for (const std::string& note : objective_notes(comparison)) text += wrapped(note, 0);
+  return text;
 }
 
 Json comparison_json(const Settings& settings, const Comparison& comparison) {
@@ -234,7 +235,7 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
   const std::vector<std::string> header = std::move(rows.front());
   rows.erase(rows.begin());
   report.add_table(header, rows);
-  if (const std::string note = objective_note(comparison); !note.empty()) report.add_text(note);
+  for (const std::string& note : objective_notes(comparison)) report.add_text(note);
   std::vector<Chart> charts;
   for (const std::string& objective : objectives_of(comparison))
     for (const bool against_time : {true, false}) charts.push_back(chart_of(comparison, objective, against_time));
