@@ -14,7 +14,6 @@
 #include "checks.h"
 #include "commands.h"
 #include "denoise_report.h"
-#include "interrupts.h"
 #include "metrics.h"
 #include "missing.h"
 #include "open_table.h"

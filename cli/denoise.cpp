@@ -17,7 +17,6 @@
 #include "commands.h"
 #include "denoise_files.h"
 #include "denoise_report.h"
-#include "interrupts.h"
 #include "metrics.h"
 #include "noisy_picture.h"
 #include "program_team.h"

@@ -10,7 +10,6 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "interrupts.h"
 #include "learning_report.h"
 #include "metrics.h"
 #include "missing.h"

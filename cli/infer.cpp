@@ -7,7 +7,6 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "interrupts.h"
 #include "metrics.h"
 #include "missing.h"
 #include "progress.h"

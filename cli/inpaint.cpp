@@ -15,7 +15,6 @@
 #include "damaged_picture.h"
 #include "denoise_report.h"
 #include "inpaint_report.h"
-#include "interrupts.h"
 #include "metrics.h"
 #include "noisy_picture.h"
 #include "progress.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(50);
 constexpr int kFreeLines = 100;
+volatile std::sig_atomic_t interrupt = 0;
 constexpr auto kLinePause = std::chrono::milliseconds(10);
 
 std::size_t terminal_width() {
@@ -144,5 +146,17 @@ std::string fit_summary(const FitResult& result, double data_points, const Infer
   text.pop_back();
   return text;
 }
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupt = 1; };
+  // The handler is gone after the first signal, so the second does what it always does. mpirun may send several.
+  action.sa_flags = (team().alone() ? static_cast<int>(SA_RESETHAND) : 0) | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return interrupt != 0; }
 
 }  // namespace gsc::cli

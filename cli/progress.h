@@ -1,5 +1,5 @@
 #pragma once
-// Talk, all of it on standard error: how far a run is, and what came out.
+// Talk, all of it on standard error: how far a run is, and what came out; and whether the user has had enough.
 
 #include <gsc/fit.h>
 
@@ -52,5 +52,10 @@ std::string iteration_text(const FitState& state, const FitOptions& options, boo
 std::string chains_text(const MethodState& state);
 /// What came out, in a few lines.
 std::string fit_summary(const FitResult& result, double data_points, const InferenceOptions& inference = {});
+
+/// From now on the first Ctrl-C or SIGTERM only sets a flag: the work stops where it can be taken up again. The second
+/// kills.
+void catch_interrupts();
+bool interrupted();
 
 }  // namespace gsc::cli

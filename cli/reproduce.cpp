@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "commands.h"
-#include "interrupts.h"
 #include "program_team.h"
 #include "progress.h"
 

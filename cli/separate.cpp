@@ -17,7 +17,6 @@
 #include "channels.h"
 #include "checks.h"
 #include "commands.h"
-#include "interrupts.h"
 #include "metrics.h"
 #include "options/option_values.h"
 #include "output_folder.h"

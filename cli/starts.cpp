@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "interrupts.h"
 
 namespace gsc::cli {
 
