@@ -1,6 +1,8 @@
 #pragma once
 // NumPy's .npy: a magic number, a Python dictionary as text (dtype, order, shape), the numbers.
 
+#include <gsc/export.h>
+
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -25,7 +27,7 @@ struct NpyPicture {
   Index bands = 1;
   std::string type;  ///< NumPy's code without byte order, such as "u1"
 };
-NpyPicture open_npy_picture(const std::filesystem::path& path, const std::string& name);
+GSC_EXPORT NpyPicture open_npy_picture(const std::filesystem::path& path, const std::string& name);
 
 /// What stands before row-major numbers of this machine's byte order. `type`: NumPy's code, such as "f8".
 std::string npy_header(std::string_view type, const std::vector<Index>& shape);
