@@ -1,57 +1,24 @@
 // --method beta-process and beta-variational in fit, infer, compare and denoise, as a user meets them.
 
-#include <gsc/files.h>
 #include <gsc/picture_files.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-class BetaProcessCli : public ::testing::Test {
+class BetaProcessCli : public ProgramTest {
  protected:
-  using Words = std::vector<std::string>;
-  using Json = nlohmann::json;
+  BetaProcessCli() { make_bars("x.npy", "400"); }
 
-  BetaProcessCli() {
-    done({"sample", "--generator", "bars", "--latents", "10", "-n", "400", "-o", "x.npy", "--quiet"});
-  }
-
-  ProgramResult done(const Words& words) const {
-    ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
-  void refused(const Words& words, const Words& parts) const {
-    const ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 2) << result.err;
-    for (const std::string& part : parts)
-      EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
-  }
-  static Words with(Words words, const Words& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
   /// On one thread, as threads of a busy machine wait for each other.
   static Words fit(const std::string& output, const Words& more, const std::string& threads = "1") {
-    return with({"fit", "x.npy", "-o", output, "--latents", "12", "--method", "beta-process", "--threads", threads},
-                more);
+    return joined({"fit", "x.npy", "-o", output, "--latents", "12", "--method", "beta-process", "--threads", threads},
+                  more);
   }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  Json json(const std::string& name) const { return Json::parse(read_file(path(name))); }
-  Matrix table(const std::string& name) const {
-    const auto data = open_data(folder_.path() / name);
-    Matrix values(data->rows(), data->cols());
-    data->read(0, values);
-    return values;
-  }
-
-  TempFolder folder_;
 };
 
 TEST_F(BetaProcessCli, LearnsByChainsAndSaysHowCertain) {
@@ -93,19 +60,19 @@ TEST_F(BetaProcessCli, GoesOnWithTheSameBits) {
   for (const auto& [method, more] :
        {std::pair<std::string, Words>("beta-process", chains), {"beta-variational", {"--quiet"}}}) {
     const auto learn = [&](const std::string& output, const std::string& iterations) {
-      return with({"fit", "x.npy", "-o", output, "--latents", "12", "--method", method, "--iterations", iterations,
-                   "--threads", "1"},
-                  more);
+      return joined({"fit", "x.npy", "-o", output, "--latents", "12", "--method", method, "--iterations", iterations,
+                     "--threads", "1"},
+                    more);
     };
     done(learn("whole.h5", "6"));
-    done(with(learn("half.h5", "3"), {"--checkpoint", "c.h5", "--checkpoint-every", "1"}));
+    done(joined(learn("half.h5", "3"), {"--checkpoint", "c.h5", "--checkpoint-every", "1"}));
     done({"fit", "x.npy", "-o", "both.h5", "--resume", "c.h5", "--iterations", "6", "--threads", "1", "--quiet"});
     const ModelFile whole = load_model(path("whole.h5")), both = load_model(path("both.h5"));
     EXPECT_TRUE(whole.state.model == both.state.model) << method;
     EXPECT_EQ(whole.state.method.numbers, both.state.method.numbers) << method;
     EXPECT_FALSE(load_model(path("half.h5")).state.model == whole.state.model) << method;
   }
-  refused({"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--usage-prior", "paper"}, {"usage_prior", "paper"});
+  refused(2, {"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--usage-prior", "paper"}, {"usage_prior", "paper"});
 }
 
 TEST_F(BetaProcessCli, InfersByDraws) {
@@ -115,39 +82,39 @@ TEST_F(BetaProcessCli, InfersByDraws) {
   EXPECT_EQ(result.err.find("free energy"), std::string::npos) << result.err;
   EXPECT_EQ(json("i.json")["options"]["draws"], 5);
   EXPECT_FALSE(json("i.json").contains("free_energy"));
-  const Matrix mean = table("c.npz:mean"), probability = table("c.npz:probability");
+  const Matrix mean = array("c.npz:mean"), probability = array("c.npz:probability");
   EXPECT_EQ(mean.cols(), 12);
-  EXPECT_GE(table("c.npz:variance").minCoeff(), 0);
-  EXPECT_ANY_THROW(open_data(folder_.path() / "c.npz:log_likelihood"));
+  EXPECT_GE(array("c.npz:variance").minCoeff(), 0);
+  EXPECT_ANY_THROW(open_data(path("c.npz:log_likelihood")));
   // Five draws: shares are fifths.
   EXPECT_LT((5 * probability.array() - (5 * probability.array()).round()).abs().maxCoeff(), 1e-12);
   done({"infer", "m.h5", "x.npy", "-o", "again.npz", "--draws", "5", "--threads", "2", "--quiet"});
-  EXPECT_EQ(mean, table("again.npz:mean"));
+  EXPECT_EQ(mean, array("again.npz:mean"));
   done({"infer", "m.h5", "x.npy", "-o", "more.npz", "--draws", "6", "--threads", "1", "--quiet"});
-  EXPECT_NE(mean, table("more.npz:mean"));
+  EXPECT_NE(mean, array("more.npz:mean"));
   const Words infer{"infer", "m.h5", "x.npy", "-o", "o.npz"};
-  refused(with(infer, {"--states", "2"}), {"states", "beta-process"});
-  refused(with(infer, {"--with-candidates"}), {"candidates", "beta-process"});
-  refused(with(infer, {"--candidates", "3"}), {"candidates is for the truncated", "method is beta-process"});
-  refused(with(infer, {"--draws", "0"}), {"draws is 0", "between 1"});
+  refused(2, joined(infer, {"--states", "2"}), {"states", "beta-process"});
+  refused(2, joined(infer, {"--with-candidates"}), {"candidates", "beta-process"});
+  refused(2, joined(infer, {"--candidates", "3"}), {"candidates is for the truncated", "method is beta-process"});
+  refused(2, joined(infer, {"--draws", "0"}), {"draws is 0", "between 1"});
 }
 
 TEST_F(BetaProcessCli, FillsGaps) {
-  const Matrix whole = table("x.npy");
+  const Matrix whole = array("x.npy");
   Matrix gaps = whole, mask = Matrix::Zero(whole.rows(), whole.cols());
   for (Index n = 0; n < whole.rows(); ++n) mask(n, n % whole.cols()) = 1;
-  write_arrays(folder_.path() / "mask.npy", {named("mask", mask)});
+  write_arrays(path("mask.npy"), {named("mask", mask)});
   gaps = (mask.array() > 0).select(std::numeric_limits<double>::quiet_NaN(), whole);
-  write_arrays(folder_.path() / "gaps.npy", {named("data", gaps)});
+  write_arrays(path("gaps.npy"), {named("data", gaps)});
   const Words learn{"--iterations", "20", "--burn-in", "10", "--quiet"};
-  done(fit("m.h5", with(learn, {"--mask", "mask.npy"})));
-  done(with({"fit", "gaps.npy", "-o", "n.h5", "--latents", "12", "--method", "beta-process", "--missing", "nan",
-             "--threads", "1"},
-            learn));
+  done(fit("m.h5", joined(learn, {"--mask", "mask.npy"})));
+  done(joined({"fit", "gaps.npy", "-o", "n.h5", "--latents", "12", "--method", "beta-process", "--missing", "nan",
+               "--threads", "1"},
+              learn));
   EXPECT_TRUE(load_model(path("m.h5")).state.model == load_model(path("n.h5")).state.model);
   done({"infer", "m.h5", "x.npy", "-o", "c.npz", "--mask", "mask.npy", "--threads", "1", "--impute", "filled.npy",
         "--impute-std", "std.npy", "--quiet"});
-  const Matrix filled = table("filled.npy"), std = table("std.npy");
+  const Matrix filled = array("filled.npy"), std = array("std.npy");
   double error = 0, by_the_mean = 0, within = 0;
   for (Index n = 0; n < whole.rows(); ++n)
     for (Index d = 0; d < whole.cols(); ++d) {
@@ -162,7 +129,7 @@ TEST_F(BetaProcessCli, FillsGaps) {
     }
   EXPECT_LT(error, 0.5 * by_the_mean);
   EXPECT_GT(within, 0.85 * static_cast<double>(whole.rows()));
-  refused({"fit", "gaps.npy", "-o", "o.h5", "--method", "beta-variational", "--missing", "nan"},
+  refused(2, {"fit", "gaps.npy", "-o", "o.h5", "--method", "beta-variational", "--missing", "nan"},
           {"missing is nan", "beta-variational", "beta-process"});
 }
 
@@ -183,21 +150,21 @@ TEST_F(BetaProcessCli, IsComparedWithOthers) {
 
 TEST_F(BetaProcessCli, RefusesByName) {
   const auto chosen = [](const Words& more) { return fit("o.h5", more); };
-  refused(chosen({"--sigma", "2"}), {"sigma is 2", "learns it"});
-  refused(chosen({"--noise", "diagonal"}), {"noise is for the truncated", "method is beta-process"});
-  refused(chosen({"--slab", "full"}), {"slab is for the truncated", "method is beta-process"});
-  refused(chosen({"--batch", "10"}), {"batch is for", "beta-process"});
-  refused(chosen({"--max-active", "3"}), {"max-active is for", "beta-process"});
-  refused(chosen({"--error-gain", "2"}), {"error-gain is for the ksvd, online methods"});
-  refused(chosen({"--chains", "0"}), {"chains is 0", "between 1 and 1000"});
-  refused(chosen({"--burn-in", "-1"}), {"burn-in", "-1"});
-  refused(chosen({"--usage-prior", "mine"}), {"usage-prior is 'mine'", "program, paper"});
-  refused(chosen({"--latents", "401"}), {"latents is 401", "400 data points"});
-  refused({"fit", "x.npy", "-o", "o.h5", "--method", "beta-variational", "--chains", "2"},
+  refused(2, chosen({"--sigma", "2"}), {"sigma is 2", "learns it"});
+  refused(2, chosen({"--noise", "diagonal"}), {"noise is for the truncated", "method is beta-process"});
+  refused(2, chosen({"--slab", "full"}), {"slab is for the truncated", "method is beta-process"});
+  refused(2, chosen({"--batch", "10"}), {"batch is for", "beta-process"});
+  refused(2, chosen({"--max-active", "3"}), {"max-active is for", "beta-process"});
+  refused(2, chosen({"--error-gain", "2"}), {"error-gain is for the ksvd, online methods"});
+  refused(2, chosen({"--chains", "0"}), {"chains is 0", "between 1 and 1000"});
+  refused(2, chosen({"--burn-in", "-1"}), {"burn-in", "-1"});
+  refused(2, chosen({"--usage-prior", "mine"}), {"usage-prior is 'mine'", "program, paper"});
+  refused(2, chosen({"--latents", "401"}), {"latents is 401", "400 data points"});
+  refused(2, {"fit", "x.npy", "-o", "o.h5", "--method", "beta-variational", "--chains", "2"},
           {"chains is for the beta-process method", "method is beta-variational"});
-  refused({"fit", "x.npy", "-o", "o.h5", "--usage-prior", "paper"},
+  refused(2, {"fit", "x.npy", "-o", "o.h5", "--usage-prior", "paper"},
           {"usage-prior is for the beta-process, beta-variational methods", "method is truncated"});
-  refused({"separate", "x.npy", "-o", "s", "--method", "beta-process"}, {"method is 'beta-process'", "fastica"});
+  refused(2, {"separate", "x.npy", "-o", "s", "--method", "beta-process"}, {"method is 'beta-process'", "fastica"});
 }
 
 TEST_F(BetaProcessCli, DenoisesToldNothing) {
@@ -207,23 +174,23 @@ TEST_F(BetaProcessCli, DenoisesToldNothing) {
   for (Index y = 0; y < 64; ++y)
     for (Index x = 0; x < 72; ++x) pixels(y, x) = (x / 6 + y / 10) % 2 == 0 ? 60 : 190;
   clean.channels.push_back(pixels);
-  write_picture(folder_.path() / "clean.png", clean);
+  write_picture(path("clean.png"), clean);
   const Words denoise{"denoise", "clean.png", "-o",           "out.png",   "--add-noise",
                       "25",      "--method",  "beta-process", "--threads", "1"};
-  done(with(denoise, {"--iterations", "20", "--latents", "64", "--metrics", "m.json", "--std", "std.tif",
-                      "--save-model", "m.h5"}));
+  done(joined(denoise, {"--iterations", "20", "--latents", "64", "--metrics", "m.json", "--std", "std.tif",
+                        "--save-model", "m.h5"}));
   const Json metrics = json("m.json");
   EXPECT_GT(metrics["psnr"].get<double>(), metrics["psnr_noisy"].get<double>() + 8);
   EXPECT_TRUE(metrics.contains("log_joint"));
   EXPECT_EQ(metrics["group_rounds"], 0);
-  EXPECT_GT(read_picture(folder_.path() / "std.tif").channels[0].minCoeff(), 0);
+  EXPECT_GT(read_picture(path("std.tif")).channels[0].minCoeff(), 0);
   const ModelFile model = load_model(path("m.h5"));
   EXPECT_EQ(model.options->beta_process.burn_in, 10);  // half of the sweeps
   EXPECT_NEAR(model.state.history.back().noise_std, 25, 3);
-  refused(with(denoise, {"--sigma", "25"}), {"sigma is 25", "learns the noise level"});
-  refused(with(denoise, {"--noise-level", "measured"}), {"noise is to be measured", "beta-process"});
-  refused(with(denoise, {"--max-active", "5"}), {"max-active is for", "beta-process"});
-  refused(with(denoise, {"--nonlocal", "1"}), {"nonlocal is 1"});
+  refused(2, joined(denoise, {"--sigma", "25"}), {"sigma is 25", "learns the noise level"});
+  refused(2, joined(denoise, {"--noise-level", "measured"}), {"noise is to be measured", "beta-process"});
+  refused(2, joined(denoise, {"--max-active", "5"}), {"max-active is for", "beta-process"});
+  refused(2, joined(denoise, {"--nonlocal", "1"}), {"nonlocal is 1"});
 }
 
 }  // namespace

@@ -1,49 +1,22 @@
 // The program as a user meets it: exit codes, files, messages. Every test runs the real binary in its own folder.
 
-#include <gsc/files.h>
 #include <gsc/option_list.h>
-#include <gtest/gtest.h>
 #include <hdf5.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-using Words = std::vector<std::string>;
-using Json = nlohmann::json;
-
-class Cli : public ::testing::Test {
+class Cli : public ProgramTest {
  protected:
-  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
-  ProgramResult run(const Words& words, const ProgramOptions& options = {}) const {
-    return run_program(folder_.path(), words, options);
-  }
-  /// Runs, and expects success.
-  ProgramResult done(const Words& words, const ProgramOptions& options = {}) const {
-    ProgramResult result = run(words, options);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
-  Json json(const std::string& name) const { return Json::parse(read_file(path(name))); }
-  Matrix array(const std::string& location) const {
-    const auto data = open_data(path(location));
-    Matrix values(data->rows(), data->cols());
-    data->read(0, values);
-    return values;
-  }
-  /// Bars of the paper: 25 dimensions, 10 latents.
-  void make_bars(const std::string& name = "bars.npy", const std::string& count = "300") const {
-    done({"sample", "--generator", "bars", "--latents", "10", "-n", count, "-o", name, "--quiet"});
-  }
   std::set<std::string> listing() const {
     std::set<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) names.insert(entry.path().filename());
+    for (const auto& entry : std::filesystem::directory_iterator(folder())) names.insert(entry.path().filename());
     return names;
   }
 
@@ -73,9 +46,6 @@ class Cli : public ::testing::Test {
     header += '\n';
     write_file(path(name), std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + bytes);
   }
-
- private:
-  TempFolder folder_;
 };
 
 TEST_F(Cli, HelpVersionAndSuggestions) {

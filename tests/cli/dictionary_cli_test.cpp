@@ -1,46 +1,23 @@
 // --method ksvd in fit, infer, info and denoise, as a user meets it.
 
 #include <gsc/denoise.h>
-#include <gsc/files.h>
 #include <gsc/picture_files.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-using Words = std::vector<std::string>;
-using Json = nlohmann::json;
-
-class DictionaryCli : public ::testing::Test {
+class DictionaryCli : public ProgramTest {
  protected:
-  DictionaryCli() { done({"sample", "--generator", "bars", "--latents", "10", "-n", "400", "-o", "x.npy", "--quiet"}); }
+  DictionaryCli() { make_bars("x.npy", "400"); }
 
-  ProgramResult done(const Words& words) const {
-    ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
-  void refused(const Words& words, const Words& parts) const {
-    const ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 2) << result.err;
-    for (const std::string& part : parts)
-      EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
-  }
   Words fit(const Words& more, const std::string& output = "m.h5") const {
-    Words words{"fit", "x.npy", "-o", output, "--method", "ksvd", "--latents", "12", "--iterations", "4"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return joined({"fit", "x.npy", "-o", output, "--method", "ksvd", "--latents", "12", "--iterations", "4"}, more);
   }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  Json json(const std::string& name) const { return Json::parse(read_file(path(name))); }
-
-  TempFolder folder_;
 };
 
 TEST_F(DictionaryCli, TheObjectiveHasItsOwnName) {
@@ -75,7 +52,7 @@ TEST_F(DictionaryCli, AModelFileNamesItsMethod) {
   ASSERT_EQ(file.state.history.size(), 5U);
   EXPECT_GT(file.state.history.back().free_energy, 0);
   // It is no data, and EM starts from it.
-  const ProgramResult as_data = run_program(folder_.path(), {"fit", "m.h5", "-o", "o.h5"});
+  const ProgramResult as_data = run({"fit", "m.h5", "-o", "o.h5"});
   EXPECT_NE(as_data.err.find("is a model, not data"), std::string::npos) << as_data.err;
   done({"fit", "x.npy", "-o", "em.h5", "--init", "m.h5", "--iterations", "2", "--quiet"});
 }
@@ -86,7 +63,7 @@ TEST_F(DictionaryCli, GoesOnWithTheSameBits) {
         "--checkpoint", "c.h5", "--checkpoint-every", "1", "--quiet"});
   done({"fit", "x.npy", "-o", "both.h5", "--resume", "c.h5", "--iterations", "4", "--quiet"});
   EXPECT_TRUE(load_model(path("both.h5")).state.model == load_model(path("whole.h5")).state.model);
-  refused({"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--error-gain", "2"}, {"error_gain", "1.15", "2"});
+  refused(2, {"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--error-gain", "2"}, {"error_gain", "1.15", "2"});
 }
 
 TEST_F(DictionaryCli, SaysWhichNoiseLevelItTakes) {
@@ -98,8 +75,8 @@ TEST_F(DictionaryCli, CodesAreAllThatInferHas) {
   done(fit({"--sigma", "1.4", "--quiet"}));
   const ProgramResult result = done({"infer", "m.h5", "x.npy", "-o", "codes.npz", "--metrics", "i.json"});
   EXPECT_EQ(result.err.find("free energy"), std::string::npos) << result.err;
-  EXPECT_EQ(open_data(folder_.path() / "codes.npz:mean")->cols(), 12);
-  EXPECT_ANY_THROW(open_data(folder_.path() / "codes.npz:probability"));
+  EXPECT_EQ(open_data(path("codes.npz:mean"))->cols(), 12);
+  EXPECT_ANY_THROW(open_data(path("codes.npz:probability")));
   EXPECT_FALSE(json("i.json").contains("free_energy"));
   EXPECT_GT(json("i.json")["mean_active"].get<double>(), 0);
   const Words infer{"infer", "m.h5", "x.npy", "-o", "o.npz"};
@@ -108,24 +85,24 @@ TEST_F(DictionaryCli, CodesAreAllThatInferHas) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
-  refused(with({"--variance"}), {"variances", "ksvd"});
-  refused(with({"--states", "2"}), {"states", "ksvd"});
-  refused(with({"--with-candidates"}), {"candidates", "ksvd"});
-  refused(with({"--missing", "nan", "--impute-std", "s.npy"}), {"impute-std", "ksvd"});
-  refused(with({"--candidates", "3"}), {"candidates is for the truncated", "method is ksvd"});
+  refused(2, with({"--variance"}), {"variances", "ksvd"});
+  refused(2, with({"--states", "2"}), {"states", "ksvd"});
+  refused(2, with({"--with-candidates"}), {"candidates", "ksvd"});
+  refused(2, with({"--missing", "nan", "--impute-std", "s.npy"}), {"impute-std", "ksvd"});
+  refused(2, with({"--candidates", "3"}), {"candidates is for the truncated", "method is ksvd"});
 }
 
 TEST_F(DictionaryCli, FillsGaps) {
-  const auto data = open_data(folder_.path() / "x.npy");
+  const auto data = open_data(path("x.npy"));
   Matrix whole(data->rows(), data->cols());
   data->read(0, whole);
   Matrix gaps = whole;
   for (Index n = 0; n < gaps.rows(); ++n) gaps(n, n % gaps.cols()) = std::numeric_limits<double>::quiet_NaN();
-  write_arrays(folder_.path() / "gaps.npy", {named("data", gaps)});
+  write_arrays(path("gaps.npy"), {named("data", gaps)});
   done({"fit", "gaps.npy", "-o", "g.h5", "--method", "ksvd", "--latents", "12", "--iterations", "5", "--sigma", "1.4",
         "--missing", "nan", "--quiet"});
   done({"infer", "g.h5", "gaps.npy", "-o", "c.npz", "--impute", "filled.npy", "--quiet"});
-  const auto read = open_data(folder_.path() / "filled.npy");
+  const auto read = open_data(path("filled.npy"));
   Matrix filled(read->rows(), read->cols());
   read->read(0, filled);
   EXPECT_FALSE(filled.hasNaN());
@@ -139,15 +116,15 @@ TEST_F(DictionaryCli, FillsGaps) {
 }
 
 TEST_F(DictionaryCli, OptionsOfOthersAreRefusedByName) {
-  refused(fit({"--basis-prior", "gp"}), {"basis-prior is for the factored method", "method is ksvd"});
-  refused(fit({"--slab", "diagonal"}), {"slab is for the truncated, exact, factored methods", "ksvd"});
-  refused(fit({"--batch", "10"}), {"batch", "ksvd"});
-  refused({"fit", "x.npy", "-o", "m.h5", "--error-gain", "1.2"},
+  refused(2, fit({"--basis-prior", "gp"}), {"basis-prior is for the factored method", "method is ksvd"});
+  refused(2, fit({"--slab", "diagonal"}), {"slab is for the truncated, exact, factored methods", "ksvd"});
+  refused(2, fit({"--batch", "10"}), {"batch", "ksvd"});
+  refused(2, {"fit", "x.npy", "-o", "m.h5", "--error-gain", "1.2"},
           {"error-gain is for the ksvd, online methods", "truncated"});
-  refused(fit({"--sigma", "0"}), {"sigma is 0"});
-  refused(fit({"--sigma", "-3"}), {"-3"});
-  refused(fit({"--latents", "401"}), {"latents is 401", "400 data points"});
-  refused({"separate", "x.npy", "-o", "s", "--method", "ksvd"}, {"method", "ksvd"});
+  refused(2, fit({"--sigma", "0"}), {"sigma is 0"});
+  refused(2, fit({"--sigma", "-3"}), {"-3"});
+  refused(2, fit({"--latents", "401"}), {"latents is 401", "400 data points"});
+  refused(2, {"separate", "x.npy", "-o", "s", "--method", "ksvd"}, {"method", "ksvd"});
 }
 
 TEST_F(DictionaryCli, DenoisesAsPublished) {
@@ -157,7 +134,7 @@ TEST_F(DictionaryCli, DenoisesAsPublished) {
   for (Index y = 0; y < 64; ++y)
     for (Index x = 0; x < 72; ++x) pixels(y, x) = (x / 6 + y / 10) % 2 == 0 ? 60 : 190;
   clean.channels.push_back(pixels);
-  write_picture(folder_.path() / "clean.png", clean);
+  write_picture(path("clean.png"), clean);
   const Words denoise{"denoise", "clean.png", "-o", "out.png", "--add-noise", "25", "--method", "ksvd"};
   const auto with = [&](const Words& more) {
     Words words = denoise;
@@ -176,13 +153,14 @@ TEST_F(DictionaryCli, DenoisesAsPublished) {
   EXPECT_EQ(load_model(path("m.h5")).options->inference.method, Method::ksvd);
   const ProgramResult alone = done(denoise);
   EXPECT_NE(alone.err.find("must be told and --sigma is left out"), std::string::npos) << alone.err;
-  refused(with({"--std", "s.tif"}), {"std is s.tif", "ksvd"});
-  refused(with({"--quality", "fast"}), {"quality", "ksvd"});
-  refused(with({"--sigma", "0"}), {"sigma is 0"});
-  refused(with({"--nonlocal", "1"}), {"nonlocal is 1"});
-  refused(with({"--candidates", "5"}), {"candidates is for"});
-  refused(with({"--noise-level", "learned"}), {"noise level is learned", "ksvd"});
-  refused({"denoise", "clean.png", "-o", "o.png", "--error-gain", "1"}, {"error-gain is for the ksvd, online methods"});
+  refused(2, with({"--std", "s.tif"}), {"std is s.tif", "ksvd"});
+  refused(2, with({"--quality", "fast"}), {"quality", "ksvd"});
+  refused(2, with({"--sigma", "0"}), {"sigma is 0"});
+  refused(2, with({"--nonlocal", "1"}), {"nonlocal is 1"});
+  refused(2, with({"--candidates", "5"}), {"candidates is for"});
+  refused(2, with({"--noise-level", "learned"}), {"noise level is learned", "ksvd"});
+  refused(2, {"denoise", "clean.png", "-o", "o.png", "--error-gain", "1"},
+          {"error-gain is for the ksvd, online methods"});
 }
 
 }  // namespace

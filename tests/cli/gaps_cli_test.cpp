@@ -1,26 +1,22 @@
 // --missing, --mask and --impute, as a user meets them.
 
 #include <fmt/format.h>
-#include <gsc/files.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-using Words = std::vector<std::string>;
-
-class GapsCli : public ::testing::Test {
+class GapsCli : public ProgramTest {
  protected:
   /// Bars, every third value missing: as NaN, as -99 and as a mask.
   GapsCli() {
-    done({"sample", "--generator", "bars", "--latents", "10", "-n", "300", "-o", "whole.npy", "--quiet"});
+    make_bars("whole.npy");
     whole_ = array("whole.npy");
     Matrix nan = whole_, value = whole_, mask = Matrix::Zero(whole_.rows(), whole_.cols());
     for (Index i = 0; i < whole_.size(); i += 3) {
@@ -28,37 +24,17 @@ class GapsCli : public ::testing::Test {
       value.data()[i] = -99;
       mask.data()[i] = 1;
     }
-    write_arrays(folder_.path() / "nan.npy", {named("data", nan)});
-    write_arrays(folder_.path() / "value.npy", {named("data", value)});
-    write_arrays(folder_.path() / "mask.npy", {named("mask", mask)});
-    write_arrays(folder_.path() / "short.npy", {named("mask", Matrix(mask.topRows(7)))});
-  }
-  Matrix array(const std::string& name) const {
-    const auto data = open_data(folder_.path() / name);
-    Matrix values(data->rows(), data->cols());
-    data->read(0, values);
-    return values;
-  }
-  ProgramResult done(const Words& words) const {
-    ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
-  void fails(int code, const Words& words, const Words& parts) const {
-    const ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, code) << result.err;
-    for (const std::string& part : parts)
-      EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
+    write_arrays(path("nan.npy"), {named("data", nan)});
+    write_arrays(path("value.npy"), {named("data", value)});
+    write_arrays(path("mask.npy"), {named("mask", mask)});
+    write_arrays(path("short.npy"), {named("mask", Matrix(mask.topRows(7)))});
   }
   Words fit(const std::string& data, const std::string& output, const Words& more) const {
-    Words words{"fit", data, "-o", output, "--latents", "10", "--iterations", "15", "--threads", "1", "--quiet"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return joined({"fit", data, "-o", output, "--latents", "10", "--iterations", "15", "--threads", "1", "--quiet"},
+                  more);
   }
-  Model model(const std::string& name) const { return load_model(folder_.path() / name).state.model; }
 
   Matrix whole_;
-  TempFolder folder_;
 };
 
 TEST_F(GapsCli, NanValueAndMaskAreTheSame) {
@@ -67,7 +43,7 @@ TEST_F(GapsCli, NanValueAndMaskAreTheSame) {
   done(fit("whole.npy", "mask.h5", {"--mask", "mask.npy"}));
   EXPECT_TRUE(model("nan.h5") == model("value.h5"));
   EXPECT_TRUE(model("nan.h5") == model("mask.h5"));
-  EXPECT_EQ(load_model(folder_.path() / "nan.h5").options->inference.missing, Missing::nan);
+  EXPECT_EQ(load_model(path("nan.h5")).options->inference.missing, Missing::nan);
 
   // The model remembers that values may be missing, and fills them in better than the mean of their column.
   done({"infer", "nan.h5", "nan.npy", "-o", "codes.npz", "--impute", "filled.npy", "--impute-std", "std.csv",
@@ -126,7 +102,7 @@ TEST_F(GapsCli, WindowsOfARecordingMayHaveGaps) {
                                     {"rv.npy", &value},
                                     {"rm.npy", &mask},
                                     {"cut.npy", &cut}})
-    write_arrays(folder_.path() / name, {named("data", *table)});
+    write_arrays(path(name), {named("data", *table)});
 
   const Words windows{"--window", "6", "--hop", "3", "--latents", "5"};
   const auto with = [&](Words more) {
@@ -142,7 +118,7 @@ TEST_F(GapsCli, WindowsOfARecordingMayHaveGaps) {
   const Matrix filled = array("f.npy");
   ASSERT_EQ(filled.rows(), rows);
   EXPECT_TRUE(filled.allFinite());
-  fails(1, fit("rn.npy", "m.h5", windows), {"sample", "NaN", "--missing nan"});
+  refused(1, fit("rn.npy", "m.h5", windows), {"sample", "NaN", "--missing nan"});
 }
 
 TEST_F(GapsCli, TheFactoredMethodFillsInToo) {
@@ -160,7 +136,7 @@ TEST_F(GapsCli, TheFactoredMethodFillsInToo) {
 }
 
 TEST_F(GapsCli, NothingMissingIsSaid) {
-  write_arrays(folder_.path() / "none.npy", {named("mask", Matrix(Matrix::Zero(whole_.rows(), whole_.cols())))});
+  write_arrays(path("none.npy"), {named("mask", Matrix(Matrix::Zero(whole_.rows(), whole_.cols())))});
   const auto said = [&](Words words) {
     words.erase(std::find(words.begin(), words.end(), "--quiet"));
     return done(words).err;
@@ -182,7 +158,7 @@ TEST_F(GapsCli, TheModelRemembersWhatStandsForMissingValues) {
   };
   resumed("value.npy", "part.h5");
   EXPECT_TRUE(model("rest.h5") == model("value.h5"));
-  EXPECT_EQ(load_model(folder_.path() / "rest.h5").missing.value, "-99");
+  EXPECT_EQ(load_model(path("rest.h5")).missing.value, "-99");
   done({"infer", "value.h5", "value.npy", "-o", "c.npz", "--impute", "f.npy", "--quiet"});
   done({"infer", "value.h5", "nan.npy", "--missing", "NaN", "-o", "c.npz", "--impute", "also.npy", "--quiet"});
   EXPECT_EQ(array("f.npy"), array("also.npy"));
@@ -202,23 +178,23 @@ TEST_F(GapsCli, NanBesideAMaskOrAValueIsAnError) {
   both(4, 2) = std::numeric_limits<double>::quiet_NaN();
   Matrix mask = array("mask.npy");
   mask(4, 2) = 0;
-  write_arrays(folder_.path() / "both.npy", {named("data", both)});
-  write_arrays(folder_.path() / "not4.npy", {named("mask", mask)});
+  write_arrays(path("both.npy"), {named("data", both)});
+  write_arrays(path("not4.npy"), {named("mask", mask)});
   const Words place{"both.npy: row 4, column 2 (from 0) is NaN"};
-  fails(1, fit("both.npy", "m.h5", {"--missing=-99"}), {place[0], "is -99", "set missing to nan"});
+  refused(1, fit("both.npy", "m.h5", {"--missing=-99"}), {place[0], "is -99", "set missing to nan"});
   for (const Words& error : {Words{}, Words{"--missing", "error"}}) {
     Words words = fit("both.npy", "m.h5", {"--mask", "not4.npy"});
     words.insert(words.end(), error.begin(), error.end());
-    fails(1, words, {place[0], "the mask has 0 there", "set missing to nan"});
+    refused(1, words, {place[0], "the mask has 0 there", "set missing to nan"});
   }
   done(fit("both.npy", "m.h5", {"--mask", "not4.npy", "--missing", "nan"}));
   mask(4, 2) = 1;
-  write_arrays(folder_.path() / "with4.npy", {named("mask", mask)});
+  write_arrays(path("with4.npy"), {named("mask", mask)});
   done(fit("both.npy", "m.h5", {"--mask", "with4.npy", "--missing=-99"}));
   mask(7, 3) = std::numeric_limits<double>::quiet_NaN();
-  write_arrays(folder_.path() / "bad.npy", {named("mask", mask)});
-  fails(1, fit("whole.npy", "m.h5", {"--mask", "bad.npy"}),
-        {"bad.npy: row 7, column 3 (from 0) of the mask is NaN", "0 where a value is there"});
+  write_arrays(path("bad.npy"), {named("mask", mask)});
+  refused(1, fit("whole.npy", "m.h5", {"--mask", "bad.npy"}),
+          {"bad.npy: row 7, column 3 (from 0) of the mask is NaN", "0 where a value is there"});
 }
 
 /// Whatever is under a mask: the bits are the same.
@@ -227,7 +203,7 @@ TEST_F(GapsCli, WhatAMaskHidesDoesNotMatter) {
   for (const double value : {std::numeric_limits<double>::infinity(), 1e300, -1e300}) {
     Matrix hidden = whole_;
     for (Index i = 0; i < hidden.size(); i += 3) hidden.data()[i] = value;
-    write_arrays(folder_.path() / "hidden.npy", {named("data", hidden)});
+    write_arrays(path("hidden.npy"), {named("data", hidden)});
     done(fit("hidden.npy", "hidden.h5", {"--mask", "mask.npy"}));
     EXPECT_TRUE(model("hidden.h5") == model("mask.h5")) << value;
   }
@@ -248,39 +224,40 @@ TEST_F(GapsCli, TextWithEmptyCells) {
       else
         text += fmt::format("{}", nan(n, d));
     }
-  write_file(folder_.path() / "nan.csv", text + "\n");
+  write_file(path("nan.csv"), text + "\n");
   done(fit("nan.npy", "npy.h5", {"--missing", "nan"}));
   done(fit("nan.csv", "csv.h5", {"--missing", "NAN"}));
   EXPECT_TRUE(model("csv.h5") == model("npy.h5"));
-  fails(1, fit("nan.csv", "m.h5", {}), {"nan.csv: row 0, column 0 (from 0) is NaN", "set missing to nan"});
+  refused(1, fit("nan.csv", "m.h5", {}), {"nan.csv: row 0, column 0 (from 0) is NaN", "set missing to nan"});
   done({"infer", "csv.h5", "nan.csv", "-o", "c.npz", "--impute", "f.csv", "--impute-std", "s.tsv", "--quiet"});
-  EXPECT_EQ(read_file(folder_.path() / "f.csv").substr(0, header.size() + 1), header + "\n");
-  EXPECT_EQ(open_data(folder_.path() / "s.tsv")->column_names(), open_data(folder_.path() / "nan.csv")->column_names());
+  EXPECT_EQ(read_file(path("f.csv")).substr(0, header.size() + 1), header + "\n");
+  EXPECT_EQ(open_data(path("s.tsv"))->column_names(), open_data(path("nan.csv"))->column_names());
 }
 
 /// What a file of floats has in place of -99.9.
 TEST_F(GapsCli, ValuesAreMetInThePrecisionOfTheFile) {
   Matrix rounded = whole_;
   for (Index i = 0; i < rounded.size(); i += 3) rounded.data()[i] = static_cast<double>(-99.9F);
-  write_arrays(folder_.path() / "float.npy", {named("data", rounded)});
+  write_arrays(path("float.npy"), {named("data", rounded)});
   done(fit("float.npy", "float.h5", {"--missing=-99.9"}));
   done(fit("nan.npy", "nan.h5", {"--missing", "nan"}));
   EXPECT_TRUE(model("float.h5") == model("nan.h5"));
 }
 
 TEST_F(GapsCli, RefusalsSayWhatToDo) {
-  fails(1, fit("nan.npy", "m.h5", {}), {"row 0, column 0", "NaN", "missing"});
-  fails(2, fit("nan.npy", "m.h5", {"--missing", "none"}), {"missing is 'none'", "error, nan, or the number"});
-  fails(1, fit("whole.npy", "m.h5", {"--mask", "short.npy"}),
-        {"short.npy", "7 rows", "anything but 0 where it is missing"});
-  fails(2, fit("nan.npy", "m.h5", {"--missing", "nan", "--noise", "full"}), {"noise is full", "scalar or diagonal"});
+  refused(1, fit("nan.npy", "m.h5", {}), {"row 0, column 0", "NaN", "missing"});
+  refused(2, fit("nan.npy", "m.h5", {"--missing", "none"}), {"missing is 'none'", "error, nan, or the number"});
+  refused(1, fit("whole.npy", "m.h5", {"--mask", "short.npy"}),
+          {"short.npy", "7 rows", "anything but 0 where it is missing"});
+  refused(2, fit("nan.npy", "m.h5", {"--missing", "nan", "--noise", "full"}), {"noise is full", "scalar or diagonal"});
   done(fit("whole.npy", "whole.h5", {}));
-  fails(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy"}, {"missing is error", "--mask FILE"});
-  fails(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--denoise-observed"}, {"add --impute FILE"});
+  refused(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy"},
+          {"missing is error", "--mask FILE"});
+  refused(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--denoise-observed"}, {"add --impute FILE"});
   done(fit("whole.npy", "full.h5", {"--noise", "full"}));
-  fails(2, {"infer", "full.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy", "--denoise-observed"},
-        {"denoise-observed", "full.h5", "scalar or diagonal"});
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "c.npz"));
+  refused(2, {"infer", "full.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy", "--denoise-observed"},
+          {"denoise-observed", "full.h5", "scalar or diagonal"});
+  EXPECT_FALSE(std::filesystem::exists(path("c.npz")));
 }
 
 }  // namespace

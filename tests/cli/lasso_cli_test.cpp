@@ -1,46 +1,24 @@
 // --method online and feature-sign in fit, infer and denoise, as a user meets them.
 
-#include <gsc/files.h>
 #include <gsc/picture_files.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-class LassoCli : public ::testing::TestWithParam<std::string> {
+class LassoCli : public ProgramTest, public ::testing::WithParamInterface<std::string> {
  protected:
-  using Words = std::vector<std::string>;
+  LassoCli() { make_bars("x.npy", "400"); }
 
-  LassoCli() { done({"sample", "--generator", "bars", "--latents", "10", "-n", "400", "-o", "x.npy", "--quiet"}); }
-
-  ProgramResult done(const Words& words) const {
-    ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
-  void refused(const Words& words, const Words& parts) const {
-    const ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 2) << result.err;
-    for (const std::string& part : parts)
-      EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
-  }
   Words with_method(Words words, const Words& more) const {
-    words.insert(words.end(), {"--method", GetParam()});
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return joined(joined(std::move(words), {"--method", GetParam()}), more);
   }
   Words fit(const std::string& output, const Words& more) const {
     return with_method({"fit", "x.npy", "-o", output, "--latents", "12", "--quiet"}, more);
   }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(path(name))); }
-
-  TempFolder folder_;
 };
 INSTANTIATE_TEST_SUITE_P(Methods, LassoCli, ::testing::Values("online", "feature-sign"),
                          [](const auto& test) { return test.param == "online" ? "Online" : "FeatureSign"; });
@@ -68,13 +46,15 @@ TEST_P(LassoCli, LearnsGoesOnAndCodes) {
 }
 
 TEST_P(LassoCli, RefusesByName) {
-  refused(fit("m.h5", {"--lambda", "1e9"}), {"lambda is 1", "every code is zero", "choose less"});
-  refused(fit("m.h5", {"--lambda", "-1"}), {"lambda"});
-  refused(fit("m.h5", {"--sigma", "0"}), {"sigma is 0"});
-  refused(fit("m.h5", {"--atom-update", "exact"}), {"atom-update is for the ksvd method", "method is " + GetParam()});
-  refused(fit("m.h5", {"--latents", "401"}), {"latents is 401", "400 data points"});
-  refused({"fit", "x.npy", "-o", "m.h5", "--lambda", "1"}, {"lambda is for the online, feature-sign methods"});
-  if (GetParam() == "feature-sign") refused(fit("m.h5", {"--missing", "nan"}), {"feature-sign", "complete", "online"});
+  refused(2, fit("m.h5", {"--lambda", "1e9"}), {"lambda is 1", "every code is zero", "choose less"});
+  refused(2, fit("m.h5", {"--lambda", "-1"}), {"lambda"});
+  refused(2, fit("m.h5", {"--sigma", "0"}), {"sigma is 0"});
+  refused(2, fit("m.h5", {"--atom-update", "exact"}),
+          {"atom-update is for the ksvd method", "method is " + GetParam()});
+  refused(2, fit("m.h5", {"--latents", "401"}), {"latents is 401", "400 data points"});
+  refused(2, {"fit", "x.npy", "-o", "m.h5", "--lambda", "1"}, {"lambda is for the online, feature-sign methods"});
+  if (GetParam() == "feature-sign")
+    refused(2, fit("m.h5", {"--missing", "nan"}), {"feature-sign", "complete", "online"});
 }
 
 /// The objective is a mean already, and the noise level nothing that codes hang on.
@@ -85,13 +65,13 @@ TEST_P(LassoCli, SaysWhatItHas) {
   EXPECT_NE(result.err.find("(mean over data points)"), std::string::npos) << result.err;
   EXPECT_EQ(result.err.find("noise std"), std::string::npos) << result.err;
   EXPECT_EQ(json("m.json")["lasso_objective_per_point"], json("m.json")["lasso_objective"]);
-  refused(fit("m.h5", {"--sigma", "2"}), {"sigma is 2", "method is " + GetParam(), "follow from lambda"});
+  refused(2, fit("m.h5", {"--sigma", "2"}), {"sigma is 2", "method is " + GetParam(), "follow from lambda"});
   if (GetParam() == "feature-sign") {
-    refused(fit("m.h5", {"--max-active", "2"}), {"max-active is for", "method is feature-sign"});
+    refused(2, fit("m.h5", {"--max-active", "2"}), {"max-active is for", "method is feature-sign"});
     return;
   }
-  refused(fit("m.h5", {"--atoms-per-point", "2"}), {"atoms_per_point is 2", "coding is lasso", "omp"});
-  refused({"infer", "m.h5", "x.npy", "-o", "c.npz", "--error-gain", "2"}, {"error-gain", "coding is lasso"});
+  refused(2, fit("m.h5", {"--atoms-per-point", "2"}), {"atoms_per_point is 2", "coding is lasso", "omp"});
+  refused(2, {"infer", "m.h5", "x.npy", "-o", "c.npz", "--error-gain", "2"}, {"error-gain", "coding is lasso"});
   done(fit("m.h5", {"--coding", "bounded", "--atoms-per-point", "2", "--sigma", "1", "--iterations", "2", "--metrics",
                     "m.json"}));
   EXPECT_LE(json("m.json")["mean_active"].get<double>(), 2) << "a cap";
@@ -105,8 +85,8 @@ TEST_P(LassoCli, DenoisesSmallAndNearlyFlatPictures) {
   flat.channels[0](3, 4) = 101;
   Picture small = flat;
   small.channels[0] = Matrix::NullaryExpr(10, 10, [](Index y, Index x) { return static_cast<double>(20 * x + y % 3); });
-  write_picture(folder_.path() / "flat.png", flat);
-  write_picture(folder_.path() / "small.png", small);
+  write_picture(path("flat.png"), flat);
+  write_picture(path("small.png"), small);
   for (const char* name : {"flat.png", "small.png"})
     for (const Words& more : {Words{}, Words{"--coding", "lasso"}}) {
       if (!more.empty() && GetParam() != "online") continue;
@@ -122,7 +102,7 @@ TEST_P(LassoCli, Denoises) {
   for (Index y = 0; y < 64; ++y)
     for (Index x = 0; x < 72; ++x) pixels(y, x) = (x / 6 + y / 10) % 2 == 0 ? 60 : 190;
   clean.channels.push_back(pixels);
-  write_picture(folder_.path() / "clean.png", clean);
+  write_picture(path("clean.png"), clean);
   const Words denoise{"denoise", "clean.png", "-o", "out.png", "--add-noise", "25", "--sigma", "25"};
   done(with_method(denoise, {"--metrics", "m.json", "--save-model", "m.h5"}));
   const nlohmann::json metrics = json("m.json");
@@ -139,9 +119,9 @@ TEST_P(LassoCli, Denoises) {
     EXPECT_EQ(lasso.lambda, 2.5 * 25);
   } else {
     EXPECT_EQ(learned.inference.coding.lambda, 2.5 * 25);
-    refused(with_method(denoise, {"--batch", "100"}), {"batch", "feature-sign"});
+    refused(2, with_method(denoise, {"--batch", "100"}), {"batch", "feature-sign"});
   }
-  refused(with_method(denoise, {"--std", "s.tif"}), {"std is s.tif", GetParam()});
+  refused(2, with_method(denoise, {"--std", "s.tif"}), {"std is s.tif", GetParam()});
 }
 
 }  // namespace

@@ -1,32 +1,25 @@
 // The program on recordings: gsc fit, infer, sample and report with --window, and tables with a time in gsc separate.
 
-#include <gsc/files.h>
 #include <gsc/sound.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-using Words = std::vector<std::string>;
-using Json = nlohmann::json;
-
 constexpr Index kSamples = 1003;
 
-class Recordings : public ::testing::Test {
+class Recordings : public ProgramTest {
  protected:
-  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   std::string done(const Words& words) const {
-    const ProgramResult result = run_program(folder_.path(), words);
+    const ProgramResult result = run(words);
     EXPECT_EQ(result.code, 0) << result.err;
     return result.err + result.out;
   }
   std::string refused(int code, const Words& words, const Words& parts) const {
-    const ProgramResult result = run_program(folder_.path(), words);
+    const ProgramResult result = run(words);
     EXPECT_EQ(result.code, code) << result.err;
     for (const std::string& part : parts) expect_in(result.err, part);
     return result.err;
@@ -37,18 +30,8 @@ class Recordings : public ::testing::Test {
   static void expect_not_in(const std::string& text, const std::string& part) {
     EXPECT_EQ(text.find(part), std::string::npos) << "'" << part << "' in: " << text;
   }
-  static Words joined(Words words, const Words& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
   static Words fit(const std::string& data, const std::string& output, const Words& more = {}) {
     return joined({"fit", data, "-o", output, "--latents", "4", "--iterations", "3", "--threads", "1"}, more);
-  }
-  Matrix array(const std::string& location) const {
-    const auto data = open_data(path(location));
-    Matrix values(data->rows(), data->cols());
-    data->read(0, values);
-    return values;
   }
   Recording recording(const std::string& model) const { return load_model(path(model)).recording.value(); }
 
@@ -70,9 +53,6 @@ class Recordings : public ::testing::Test {
               "," + std::to_string(values(i, 1)) + "\n";
     write_file(path(name), text);
   }
-
- private:
-  TempFolder folder_;
 };
 
 TEST_F(Recordings, AreLearnedInWindowsAndRemembered) {

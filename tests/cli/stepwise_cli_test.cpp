@@ -1,39 +1,19 @@
 // gsc fit --batch, as a user meets it.
 
-#include <gsc/files.h>
-#include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
-
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-using Words = std::vector<std::string>;
-
-class StepwiseCli : public ::testing::Test {
+class StepwiseCli : public ProgramTest {
  protected:
-  StepwiseCli() {
-    done({"sample", "--generator", "bars", "--latents", "10", "-n", "300", "-o", "bars.npy", "--quiet"});
-  }
-  ProgramResult done(const Words& words) const {
-    ProgramResult result = run_program(folder_.path(), words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
+  StepwiseCli() { make_bars(); }
   /// gsc fit bars.npy in batches, with more words.
   ProgramResult fit(const Words& more) const {
-    Words words{"fit", "bars.npy", "--latents", "8", "--batch", "50", "--threads", "2"};
-    words.insert(words.end(), more.begin(), more.end());
-    return done(words);
+    return done(joined({"fit", "bars.npy", "--latents", "8", "--batch", "50", "--threads", "2"}, more));
   }
-  ModelFile model(const std::string& name) const { return load_model(folder_.path() / name); }
-  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(folder_.path() / name)); }
+  ModelFile model(const std::string& name) const { return load_model(path(name)); }
   static bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
- private:
-  TempFolder folder_;
 };
 
 TEST_F(StepwiseCli, SaysWhichFreeEnergiesAreEstimates) {

@@ -1,59 +1,22 @@
 // The program in a pipe, and tables that lie on their side or are no tables at all.
 
-#include <gsc/files.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "run_program.h"
+#include "program_fixture.h"
 
 namespace gsc::test {
 namespace {
 
-using Words = std::vector<std::string>;
-using Json = nlohmann::json;
-
-class Streams : public ::testing::Test {
+class Streams : public ProgramTest {
  protected:
-  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
-  ProgramResult run(const Words& words, const ProgramOptions& options = {}) const {
-    return run_program(folder_.path(), words, options);
-  }
-  ProgramResult done(const Words& words, const ProgramOptions& options = {}) const {
-    ProgramResult result = run(words, options);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result;
-  }
-  void refused(int code, const Words& words, const Words& parts, const ProgramOptions& options = {}) const {
-    const ProgramResult result = run(words, options);
-    EXPECT_EQ(result.code, code) << result.err;
-    for (const std::string& part : parts) EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
-    EXPECT_EQ(result.out, "");
-  }
   static ProgramOptions given(const std::string& input) {
     ProgramOptions options;
     options.input = input;
     return options;
   }
-  Matrix array(const std::string& location) const {
-    const auto data = open_data(path(location));
-    Matrix values(data->rows(), data->cols());
-    data->read(0, values);
-    return values;
-  }
-  Model model(const std::string& name) const { return load_model(path(name)).state.model; }
-  void make_bars(const std::string& name = "bars.npy") const {
-    done({"sample", "--generator", "bars", "--latents", "10", "-n", "300", "-o", name, "--quiet"});
-  }
   static Words fit(const std::string& data, const std::string& output, const Words& more = {}) {
-    Words words{"fit", data, "-o", output, "--latents", "6", "--iterations", "3", "--threads", "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return joined({"fit", data, "-o", output, "--latents", "6", "--iterations", "3", "--threads", "1"}, more);
   }
-
- private:
-  TempFolder folder_;
 };
 
 TEST_F(Streams, EveryCommandInAPipeDoesAsWithFiles) {
