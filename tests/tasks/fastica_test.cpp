@@ -77,7 +77,7 @@ Matrix newton_step(const Matrix& white, const Matrix& W, Nonlinearity nonlineari
 
 Matrix whitened_mixture(Index sources, Index samples, std::uint64_t seed) {
   Matrix white = mixing(sources) * laplace(sources, samples, seed);
-  whiten(white, "m", sources, false);
+  whiten(white, "m", sources, Dependent::refused);
   return white;
 }
 

@@ -254,7 +254,7 @@ TEST(Separate, WhitenedChannelsAreUncorrelated) {
   for (const double unit : {1.0, 1e200, 1e-200}) {
     Matrix rows = unit * mixing(4) * laplace(4, 500, 3);
     rows.array() += 7 * unit;
-    const Matrix before = rows, undo = whiten(rows, "m", 4, false).undo;
+    const Matrix before = rows, undo = whiten(rows, "m", 4, Dependent::refused).undo;
     const Matrix covariance = rows * rows.transpose() / 500;
     EXPECT_LT((covariance - Matrix::Identity(4, 4)).cwiseAbs().maxCoeff(), 1e-12);
     const Matrix centred = before.colwise() - before.rowwise().mean();
@@ -262,7 +262,7 @@ TEST(Separate, WhitenedChannelsAreUncorrelated) {
   }
   Matrix dependent = laplace(3, 500, 3);
   dependent.row(2) = dependent.row(0) - 2 * dependent.row(1);
-  expect_error<Error>([&] { whiten(dependent, "m", 3, false); },
+  expect_error<Error>([&] { whiten(dependent, "m", 3, Dependent::refused); },
                       {"m: 1 of 3 channels follow from the others", "do not whiten"});
 }
 

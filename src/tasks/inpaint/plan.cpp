@@ -55,7 +55,7 @@ Index usual_patch(std::size_t together, double observed) {
 }
 Index usual_members(std::size_t together) { return together >= 3 ? 60 : 40; }
 
-std::size_t last_of(int rounds) { return std::min(kLastRounds, static_cast<std::size_t>(rounds) / 2); }
+std::size_t rounds_with_all_values(int rounds) { return std::min(kLastRounds, static_cast<std::size_t>(rounds) / 2); }
 
 /// A channel of which nothing is observed: the others do not tell where its values lie, nor how far apart they are, so
 /// whatever is filled in looks as good as the rest, also to what is set aside.
@@ -125,7 +125,7 @@ std::vector<MaskedGroupOptions> plan_rounds(const Picture& damaged, const Inpain
     throw UsageError("patch is " + std::to_string(patch) + ", but the picture has only " + size_text(damaged) +
                      " pixels; choose smaller patches");
   const int rounds = options.groups.value_or(usual.rounds);
-  const std::size_t last_rounds = last_of(rounds);
+  const std::size_t last_rounds = rounds_with_all_values(rounds);
   const double rounding = damaged.depth == PixelDepth::real32 ? 0 : kRounding;
   const double noise = std::max(kGroupShare * plan.noise_taken, rounding) / plan.units.scale;
   std::vector<MaskedGroupOptions> all;
@@ -182,7 +182,7 @@ InpaintPlan make_plan(const Picture& damaged, const InpaintOptions& options) {
     plan.hole_patch = last[last.size() / 2].patch + 2;
     plan.hole_seconds = deep_hole_seconds(damaged, plan.hole_patch, options.threads);
   }
-  plan.last_rounds = last_of(static_cast<int>(plan.rounds.size()));
+  plan.last_rounds = rounds_with_all_values(static_cast<int>(plan.rounds.size()));
   if (options.learned) plan.guess_seconds = model_guess_seconds(damaged, *options.learned, options.threads);
   plan.learned = options.learned;
   plan.threads = options.threads;

@@ -80,7 +80,8 @@ Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& opt
   check_counts(options, latents, mixture.rows());
   Separation separation;
   note_constant(mixture, separation.notes);
-  const Prepared prepared = whitened_channels(mixture, latents, true, separation.notes);
+  const Prepared prepared = whitened_channels(mixture, latents, Dependent::dropped);
+  separation.notes.insert(separation.notes.end(), prepared.notes.begin(), prepared.notes.end());
   const Whitened& white = *prepared.white;
   const Index found = white.undo.cols();
   if (found < latents && (options.fit.latents > 0 || options.fastica.start.size() > 0))
@@ -126,7 +127,7 @@ Model model_of_sources(const Matrix& W, const Matrix& sources) {
 std::optional<Model> fastica_start(const Matrix& channels, Index latents, const SeparateOptions& options,
                                    Observer* observer, std::optional<FasticaRun>& run) {
   Matrix white = channels;
-  const Whitened whitened = whiten(white, "the mixture", latents, true);
+  const Whitened whitened = whiten(white, "the mixture", latents, Dependent::dropped);
   if (whitened.undo.cols() < latents) return {};
   const FasticaDirections found = directions_of(white, whitened, options, observer);
   run = found.run;

@@ -9,7 +9,7 @@
 
 namespace gsc {
 
-Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool drop_dependent) {
+Whitened whiten(Matrix& mixture, const std::string& name, Index directions, Dependent dependent) {
   Whitened result;
   result.mean = mixture.rowwise().mean();
   mixture.colwise() -= result.mean;
@@ -18,7 +18,7 @@ Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool
   const auto [variances, axes] = eigen_pairs(mixture * mixture.transpose() / static_cast<double>(mixture.cols()));
   const Index channels = mixture.rows();
   result.dropped = (variances.array() <= 1e-12 * variances[channels - 1]).count();
-  if (result.dropped > 0 && !drop_dependent)
+  if (result.dropped > 0 && dependent == Dependent::refused)
     throw Error(name + ": " + std::to_string(result.dropped) + " of " + std::to_string(channels) +
                 " channels follow from the others, so they cannot be made uncorrelated; leave that many out, or do not "
                 "whiten");
@@ -37,16 +37,16 @@ Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool
   return result;
 }
 
-Prepared whitened_channels(const Matrix& mixture, Index latents, bool drop_dependent, std::vector<std::string>& notes) {
+Prepared whitened_channels(const Matrix& mixture, Index latents, Dependent dependent) {
   Prepared prepared{mixture, {}, 1};
-  prepared.white = whiten(prepared.channels, "the mixture", latents, drop_dependent);
+  prepared.white = whiten(prepared.channels, "the mixture", latents, dependent);
   const Whitened& made = *prepared.white;
   if (made.dropped > 0)
-    notes.push_back(std::to_string(made.dropped) + " of " + std::to_string(mixture.rows()) +
-                    " channels follow from the others; those directions were left out");
+    prepared.notes.push_back(std::to_string(made.dropped) + " of " + std::to_string(mixture.rows()) +
+                             " channels follow from the others; those directions were left out");
   if (const Index left = mixture.rows() - made.dropped - made.undo.cols(); left > 0)
-    notes.push_back("there are more channels than sources to find: the " + std::to_string(left) +
-                    " weakest directions were left out");
+    prepared.notes.push_back("there are more channels than sources to find: the " + std::to_string(left) +
+                             " weakest directions were left out");
   return prepared;
 }
 

@@ -7,8 +7,12 @@
 #include <gsc/separate.h>
 
 #include <string>
+#include <vector>
 
 namespace gsc {
+
+/// What becomes of directions in which channels follow from others: an Error, or nothing is left of them.
+enum class Dependent { refused, dropped };
 
 struct Whitened {
   Vector mean;            ///< m, of each channel
@@ -21,18 +25,17 @@ struct Whitened {
 };
 
 /// Gives the channels zero mean and the identity as covariance; returns what undoes it. With fewer than as many
-/// `directions` only the strongest are kept. Throws Error if channels follow from others, unless those directions are
-/// to be dropped. `name` is what the error calls the mixture.
-Whitened whiten(Matrix& mixture, const std::string& name, Index directions, bool drop_dependent);
+/// `directions` only the strongest are kept. `name` is what an error calls the mixture.
+Whitened whiten(Matrix& mixture, const std::string& name, Index directions, Dependent dependent);
 
 struct Prepared {
-  Matrix channels;                ///< directions x samples
-  std::optional<Whitened> white;  ///< how they were whitened
-  double unit = 1;                ///< of the channels; otherwise
+  Matrix channels;                      ///< directions x samples
+  std::optional<Whitened> white;        ///< how they were whitened
+  double unit = 1;                      ///< of the channels; otherwise
+  std::vector<std::string> notes = {};  ///< what was left out
 };
 
-/// Whitened; what was left out is added to `notes`.
-Prepared whitened_channels(const Matrix& mixture, Index latents, bool drop_dependent, std::vector<std::string>& notes);
+Prepared whitened_channels(const Matrix& mixture, Index latents, Dependent dependent);
 
 /// In a unit of their own, so that starts fit whatever unit they came in.
 Prepared scaled_channels(const Matrix& mixture);

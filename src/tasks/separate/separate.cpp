@@ -47,7 +47,7 @@ void check_mixture(const Matrix& mixture, const std::string& name, Index first, 
     throw Error(name + " has nothing but constant channels, so there is nothing to separate; is it the right one?");
   if (whitened == Whiten::on) {
     Matrix copy = mixture;
-    whiten(copy, name, channels, false);
+    whiten(copy, name, channels, Dependent::refused);
   }
 }
 
@@ -180,7 +180,9 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   };
   Prepared prepared;
   if (options.whiten != Whiten::off) {
-    prepared = whitened_channels(mixture, single.latents, options.whiten == Whiten::automatic, separation.notes);
+    prepared = whitened_channels(mixture, single.latents,
+                                 options.whiten == Whiten::automatic ? Dependent::dropped : Dependent::refused);
+    separation.notes = prepared.notes;
     separation.whitened = true;
     if (!learn(prepared, options.start_from_fastica)) return separation;
     if (options.whiten == Whiten::automatic && noise > kWeakNoise) {
