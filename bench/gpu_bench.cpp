@@ -198,7 +198,7 @@ Matrix all_patches(const Matrix& picture) {
 }
 
 /// Keeps the model that the first row of the history describes.
-class FirstModel final : public Observer {
+class FirstModel final : public Watcher {
  public:
   void on_iteration(const FitState& state) override {
     if (model.latents() == 0) model = state.model;

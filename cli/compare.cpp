@@ -23,7 +23,6 @@
 #include "program_team.h"
 #include "progress.h"
 #include "streams.h"
-#include "tasks/denoise/plan.h"
 
 namespace gsc::cli {
 namespace {
@@ -61,7 +60,7 @@ void check_read(const CommandLine& line, const std::vector<Method>& methods) {
 }
 
 /// Ends the comparison on Ctrl-C.
-class Stop : public Observer {
+class Stop : public Watcher {
  public:
   bool stop_requested() final { return interrupted(); }
 };
@@ -121,7 +120,7 @@ std::vector<MethodRun> plan_on_table(const FitOptions& common, const std::vector
   return runs;
 }
 
-FitResult fit_unless_stopped(const Data& data, const FitOptions& options, Observer& watch) {
+FitResult fit_unless_stopped(const Data& data, const FitOptions& options, Watcher& watch) {
   FitResult result = fit(data, options, &watch);
   if (result.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
   return result;
@@ -211,12 +210,11 @@ DenoiseOptions options_on_picture(const DenoiseOptions& common, Method method) {
 void denoise_by(const PlannedDenoising& plan, const NoisyPicture& input, ProgressLine& progress, MethodRun& run) {
   const std::string name(to_string(run.method()));
   const Stopwatch time;
-  Denoised denoised = denoise_as_planned(input.noisy, plan, [&](const DenoiseProgress& now) {
-    if (!now.asking)
-      progress.show(fmt::format("{}: {}", name, progress_text(now, run.method(), time.seconds())),
-                    std::chrono::seconds(2));
-    return !interrupted();
+  ProgressWatcher watch([&](const Progress& now) {
+    progress.show(fmt::format("{}: {}", name, progress_text(now, run.method(), time.seconds())),
+                  std::chrono::seconds(2));
   });
+  Denoised denoised = denoise_as_planned(input.noisy, plan, &watch);
   Denoised::Learned& learned = denoised.learned.front();
   run.options = learned.options;
   run.fit = std::move(learned.fit);

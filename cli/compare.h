@@ -1,13 +1,14 @@
 #pragma once
 // gsc compare: methods side by side on the same data or picture, with the same options and seed.
 
+#include <gsc/scores.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "noisy_picture.h"
 #include "options/options.h"
-#include "tasks/scores.h"
 
 namespace gsc::cli {
 

@@ -13,7 +13,6 @@
 #include "options/option_values.h"
 #include "options/shape.h"
 #include "pages/help.h"
-#include "report/readable_from.h"
 
 namespace gsc::cli {
 namespace {

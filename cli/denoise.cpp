@@ -80,19 +80,15 @@ class PictureJob {
   void denoise() {
     const Stopwatch stopwatch;
     tell_plan();
-    const auto watch = [&](const DenoiseProgress& now) {
-      if (!now.asking)
-        progress_.show(place_ + progress_text(now, options_.method, stopwatch.seconds()), std::chrono::seconds(2));
-      if (!interrupted()) return true;
-      if (now.best != nullptr) best_ = *now.best;
-      return false;
-    };
+    ProgressWatcher watch([&](const Progress& now) {
+      progress_.show(place_ + progress_text(now, options_.method, stopwatch.seconds()), std::chrono::seconds(2));
+    });
     try {
       run_.denoised =
-          naming_file(settings_.denoise.picture, [&] { return denoise_as_planned(run_.noisy, plan_, watch); });
+          naming_file(settings_.denoise.picture, [&] { return denoise_as_planned(run_.noisy, plan_, &watch); });
     } catch (const Interrupted& error) {
-      if (!best_ || !team().root()) throw;
-      write_best();
+      if (!error.picture || !team().root()) throw;
+      write_best(*error.picture);
       throw Interrupted(fmt::format("{}; {} is the picture as far as it was", error.what(), settings_.output));
     }
     run_.seconds = seconds_measuring_ + stopwatch.seconds();
@@ -137,11 +133,11 @@ class PictureJob {
   }
 
   /// What there was when the user had enough.
-  void write_best() {
-    best_->alpha = run_.noisy.alpha;
-    best_->metadata = run_.noisy.metadata;
-    if (settings_.denoise.depth) set_depth(*best_, *settings_.denoise.depth);
-    write_picture(settings_.output, *best_);
+  void write_best(Picture best) {
+    best.alpha = run_.noisy.alpha;
+    best.metadata = run_.noisy.metadata;
+    if (settings_.denoise.depth) set_depth(best, *settings_.denoise.depth);
+    write_picture(settings_.output, best);
   }
 
   const Settings& settings_;
@@ -150,7 +146,6 @@ class PictureJob {
   ProgressLine& progress_;
   PlannedDenoising plan_;
   double seconds_measuring_ = 0;
-  std::optional<Picture> best_;
   DenoisingRun run_;
 };
 

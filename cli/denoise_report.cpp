@@ -38,14 +38,13 @@ std::string scores_text(double psnr, const std::optional<double>& ssim) {
   return fmt::format("PSNR {:.2f} dB", psnr) + (ssim ? fmt::format(", SSIM {:.3f}", *ssim) : "");
 }
 
-std::string progress_text(const DenoiseProgress& now, Method method, double seconds) {
+std::string progress_text(const Progress& now, Method method, double seconds) {
   const std::string left =
       now.fraction > 0.02 ? fmt::format(", {} left", duration_text(seconds * (1 - now.fraction) / now.fraction)) : "";
   if (now.half_size)
     return fmt::format("{:3.0f} %{}  the same for the picture of half the size", 100 * now.fraction, left);
-  if (now.group_round > 0)
-    return fmt::format("{:3.0f} %{}  groups of patches that look alike, round {}", 100 * now.fraction, left,
-                       now.group_round);
+  if (now.round > 0)
+    return fmt::format("{:3.0f} %{}  groups of patches that look alike, round {}", 100 * now.fraction, left, now.round);
   const std::string model = now.models > 1 ? fmt::format("model {} of {}: ", now.model + 1, now.models) : "";
   if (now.state == nullptr) return fmt::format("{}{:3.0f} %{}  denoising the patches", model, 100 * now.fraction, left);
   const IterationReport& row = now.state->history.back();

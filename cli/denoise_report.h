@@ -3,12 +3,12 @@
 
 #include <gsc/denoise.h>
 #include <gsc/files.h>
+#include <gsc/scores.h>
 
 #include <optional>
 #include <string>
 
 #include "options/options.h"
-#include "tasks/scores.h"
 
 namespace gsc::cli {
 
@@ -21,7 +21,7 @@ struct DenoisingRun {
 };
 
 /// How far it is after `seconds` of work, and what is being done.
-std::string progress_text(const DenoiseProgress& now, Method method, double seconds);
+std::string progress_text(const Progress& now, Method method, double seconds);
 
 /// "PSNR 30.12 dB, SSIM 0.871".
 std::string scores_text(double psnr, const std::optional<double>& ssim);

@@ -24,9 +24,9 @@ namespace gsc::cli {
 namespace {
 
 /// Shows each iteration, saves checkpoints, and stops on Ctrl-C.
-class FitObserver final : public Observer {
+class FitWatcher final : public Watcher {
  public:
-  FitObserver(const Settings& settings, const std::optional<Recording>& recording, ProgressLine& progress)
+  FitWatcher(const Settings& settings, const std::optional<Recording>& recording, ProgressLine& progress)
       : settings_(settings), progress_(progress) {
     if (!settings.checkpoint.empty() && team().root())
       checkpoint_.emplace(settings.checkpoint, settings.fit, settings.checkpoint_every, recording,
@@ -136,9 +136,9 @@ std::string announcement(const Input& input, const Settings& settings) {
 
 /// Several starts, the best of which counts. They are not interrupted by halves.
 Restarts best_of_starts(const Data& data, const Settings& settings, ProgressLine& progress) {
-  StartsObserver observer(settings.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
+  StartsWatcher watcher(settings.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
   const Stopwatch watch;
-  Restarts result = fit_restarts(data, settings.fit, settings.restarts, &observer);
+  Restarts result = fit_restarts(data, settings.fit, settings.restarts, &watcher);
   if (result.best.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
   result.best.seconds = watch.seconds();
   return result;
@@ -190,16 +190,15 @@ int run_fit(const CommandLine& line) {
   for (const std::string& about : input.notes) progress.say(about);
 
   catch_interrupts();
-  FitObserver observer(settings, input.recording, progress);
+  FitWatcher watcher(settings, input.recording, progress);
   const Restarts starts = settings.restarts > 1 ? best_of_starts(*data, settings, progress)
-                          : checkpoint
-                              ? only_start(resume(*data, settings.fit, std::move(checkpoint->state), &observer))
-                              : only_start(fit(*data, settings.fit, &observer, std::move(start)));
+                          : checkpoint ? only_start(resume(*data, settings.fit, std::move(checkpoint->state), &watcher))
+                                       : only_start(fit(*data, settings.fit, &watcher, std::move(start)));
   const FitResult& result = starts.best;
   if (result.reason == StopReason::interrupted) {
     if (result.state.history.empty()) throw Interrupted("interrupted before the first iteration; nothing is saved");
     if (!team().root()) return kDone;  // what the root does about it decides
-    const std::string saved = observer.save(result.state);
+    const std::string saved = watcher.save(result.state);
     write_metrics(settings.metrics, fit_metrics(settings, *data, result));
     progress.warn(fmt::format("interrupted after iteration {}; {}", result.last().iteration, saved));
     return kInterrupted;

@@ -4,6 +4,7 @@
 #include <gsc/stopwatch.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "checks.h"
 #include "commands.h"
@@ -19,16 +20,16 @@ namespace {
 Posterior infer_all(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress,
                     InferenceTotals& totals) {
   const PosteriorRequest request{settings.variance, settings.states, settings.with_candidates};
-  const Stopwatch watch;
-  const auto show = [&](Index done) {
-    totals.seconds = watch.seconds();
+  const Stopwatch stopwatch;
+  ProgressWatcher watch([&](const Progress& now) {
+    const auto done = static_cast<Index>(std::lround(now.fraction * static_cast<double>(data.rows())));
+    totals.seconds = stopwatch.seconds();
     const Index left = data.rows() - done;
     progress.show(fmt::format("{} of {} data points, {} left", done, data.rows(),
                               duration_text(totals.seconds / static_cast<double>(done) * static_cast<double>(left))),
                   std::chrono::seconds(5));
-  };
-  Posterior posterior =
-      infer_in_chunks(model, data, settings.fit.inference, request, show, [] { return interrupted(); });
+  });
+  Posterior posterior = infer(model, data, settings.fit.inference, request, watch);
   if (posterior.log_likelihood.size() > 0) totals.free_energy = posterior.log_likelihood.sum();
   totals.activations = point_estimate(settings.fit.inference.method)
                            ? Vector((posterior.mean.array() != 0).cast<double>().colwise().sum().transpose())

@@ -74,7 +74,7 @@ void check_formats(const Settings& settings, const Picture& picture) try {
   throw UsageError(error.what());
 }
 
-std::string progress_text(const InpaintProgress& now, double seconds) {
+std::string progress_text(const Progress& now, double seconds) {
   const std::string left =
       now.fraction > 0.02 ? fmt::format(", {} left", duration_text(seconds * (1 - now.fraction) / now.fraction)) : "";
   if (now.round == 0) return fmt::format("{:3.0f} %{}  a first guess", 100 * now.fraction, left);
@@ -112,18 +112,13 @@ void write_damaged(const std::string& path, Picture damaged) {
 Inpainted inpaint_watched(const Settings& settings, const InpaintingRun& run, const PlannedInpainting& plan,
                           ProgressLine& progress) {
   const Stopwatch stopwatch;
-  std::optional<Picture> best;
-  const auto watch = [&](const InpaintProgress& now) {
-    progress.show(progress_text(now, stopwatch.seconds()), std::chrono::seconds(2));
-    if (!interrupted()) return true;
-    if (now.best) best = now.best();
-    return false;
-  };
+  ProgressWatcher watch(
+      [&](const Progress& now) { progress.show(progress_text(now, stopwatch.seconds()), std::chrono::seconds(2)); });
   try {
-    return naming_file(settings.inpaint.picture, [&] { return inpaint_as_planned(run.damaged, plan, watch); });
+    return naming_file(settings.inpaint.picture, [&] { return inpaint_as_planned(run.damaged, plan, &watch); });
   } catch (const Interrupted& error) {
-    if (!best) throw;
-    write_result(settings, *best);
+    if (!error.picture) throw;
+    write_result(settings, *error.picture);
     throw Interrupted(fmt::format("{}; {} is the picture as far as it was", error.what(), settings.output));
   }
 }

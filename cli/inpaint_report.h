@@ -3,11 +3,12 @@
 
 #include <gsc/inpaint.h>
 
+#include <gsc/scores.h>
+
 #include <optional>
 #include <string>
 
 #include "options/options.h"
-#include "tasks/scores.h"
 
 namespace gsc::cli {
 

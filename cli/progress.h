@@ -4,7 +4,9 @@
 #include <gsc/fit.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace gsc::cli {
 
@@ -57,5 +59,16 @@ std::string fit_summary(const FitResult& result, double data_points, const Infer
 /// kills.
 void catch_interrupts();
 bool interrupted();
+
+/// Shows how far work is, and stops it on Ctrl-C.
+class ProgressWatcher final : public Watcher {
+ public:
+  explicit ProgressWatcher(std::function<void(const Progress&)> show) : show_(std::move(show)) {}
+  void on_progress(const Progress& now) override { show_(now); }
+  bool stop_requested() override { return interrupted(); }
+
+ private:
+  std::function<void(const Progress&)> show_;
+};
 
 }  // namespace gsc::cli

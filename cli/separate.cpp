@@ -165,9 +165,9 @@ int run_separate(const CommandLine& line) {
   if (!note.empty()) progress.say(note);
 
   catch_interrupts();
-  StartsObserver observer(options.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
+  StartsWatcher watcher(options.restarts, settings.fit.iterations, settings.fit.inference.method, progress);
   const Stopwatch watch;
-  Separation separation = separate(channels.values, options, &observer);
+  Separation separation = separate(channels.values, options, &watcher);
   separation.fit.seconds = watch.seconds();
   if (separation.fit.reason == StopReason::interrupted) throw Interrupted("interrupted; nothing is written");
 
@@ -182,7 +182,7 @@ int run_separate(const CommandLine& line) {
   progress.say(separate_summary(separation, static_cast<double>(channels.values.cols())));
   if (score) progress.say(score_text(*score));
   for (const std::string& known : separation.notes)
-    if (!observer.told(known)) progress.say(known);
+    if (!watcher.told(known)) progress.say(known);
   const Index found = separation.sources.rows();
   progress.say(
       fmt::format("wrote {}: {}", settings.output, fmt::join(output_names(found, model, sound, asked.csv), ", ")));

@@ -3,13 +3,14 @@
 
 #include <gsc/separate.h>
 
+#include <gsc/scores.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "channels.h"
 #include "options/options.h"
-#include "tasks/scores.h"
 
 namespace gsc::cli {
 

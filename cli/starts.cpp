@@ -10,7 +10,7 @@
 
 namespace gsc::cli {
 
-void StartsObserver::on_iteration(const FitState& state) {
+void StartsWatcher::on_iteration(const FitState& state) {
   const IterationReport& row = state.history.back();
   if (row.iteration == 0)
     ++begun_;
@@ -28,7 +28,7 @@ void StartsObserver::on_iteration(const FitState& state) {
                  std::chrono::seconds(5));
 }
 
-bool StartsObserver::stop_requested() { return interrupted(); }
+bool StartsWatcher::stop_requested() { return interrupted(); }
 
 std::string starts_text(const std::vector<double>& free_energies, int winner, Method method) {
   const StartsSummary summary = compare_starts(free_energies);

@@ -15,9 +15,9 @@
 namespace gsc::cli {
 
 /// One line for all starts, which run side by side; stops them on Ctrl-C.
-class StartsObserver final : public Observer {
+class StartsWatcher final : public Watcher {
  public:
-  StartsObserver(int starts, int iterations, Method method, ProgressLine& progress)
+  StartsWatcher(int starts, int iterations, Method method, ProgressLine& progress)
       : starts_(starts), iterations_(iterations), method_(method), progress_(progress) {}
   /// What follows a note is counted anew: separate() may look for the sources a second time.
   void on_note(const std::string& note) override {

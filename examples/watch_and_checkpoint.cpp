@@ -6,7 +6,7 @@
 #include <cstdio>
 
 /// Prints each iteration, saves every fifth, and has enough after ten.
-class Watch final : public gsc::Observer {
+class Watch final : public gsc::Watcher {
  public:
   explicit Watch(const gsc::FitOptions& options) : checkpoint_("checkpoint.h5", options, 5) {}
   void on_note(const std::string& note) override { std::printf("note: %s\n", note.c_str()); }

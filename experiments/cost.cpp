@@ -89,6 +89,20 @@ class Cost final : public Experiment {
     return t <= 3 || (t % 5 == 0 && std::has_single_bit(t / 5)) || (t % 7 == 0 && std::has_single_bit(t / 7));
   }
 
+  /// Keeps those that are judged.
+  class ModelsOnTheWay final : public Watcher {
+   public:
+    ModelsOnTheWay(bool wanted, std::map<int, Model>& models) : wanted_(wanted), models_(models) {}
+    void on_progress(const Progress& now) override {
+      if (wanted_ && now.state != nullptr && is_judged(now.state->history.back().iteration))
+        models_[now.state->history.back().iteration] = now.state->model;
+    }
+
+   private:
+    bool wanted_;
+    std::map<int, Model>& models_;
+  };
+
   static Json denoising(const Json& settings, const Request& request) {
     const Picture clean = benchmark_picture(request), noisy = noisy_picture(clean, settings);
     DenoiseOptions options = denoise_options(settings);
@@ -99,11 +113,8 @@ class Cost final : public Experiment {
     DenoisePlan plan = plan_denoising(noisy, options, {.std = estimate_noise(noisy)});
     plan.coarse.clear();
     std::map<int, Model> models;  // by iteration
-    const Denoised denoised = denoise_as_planned(noisy, plan, [&](const DenoiseProgress& now) {
-      if (with_curve && now.state != nullptr && is_judged(now.state->history.back().iteration))
-        models[now.state->history.back().iteration] = now.state->model;
-      return true;
-    });
+    ModelsOnTheWay watch(with_curve, models);
+    const Denoised denoised = denoise_as_planned(noisy, plan, &watch);
     const FitResult& fit = denoised.learned[0].fit;
     const double reached = psnr(clean, denoised.picture, clean.peak());
     Json result{{"psnr", reached}, {"seconds", fit.seconds}};

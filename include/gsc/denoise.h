@@ -66,18 +66,6 @@ struct GSC_EXPORT DenoiseOptions {
   void validate() const;  ///< throws UsageError
 };
 
-struct DenoiseProgress {
-  double fraction = 0;              ///< of the whole work, 0..1
-  int model = 0, models = 1;        ///< which model is in work
-  const FitState* state = nullptr;  ///< while learning; null while inferring
-  int group_round = 0;              ///< from 1 on, once the models are done
-  bool half_size = false;           ///< once the groups are done: the picture of half the size is in work
-  const Picture* best = nullptr;    ///< the result so far, once there is one
-  bool asking = false;              ///< only whether to go on: nothing is new; `state` is null
-};
-/// Returns false to stop; denoise() then throws Interrupted.
-using DenoiseObserver = std::function<bool(const DenoiseProgress&)>;
-
 struct Denoised {
   struct Learned {
     Index patch = 0;
@@ -94,8 +82,8 @@ struct Denoised {
   double seconds_grouping = 0;
 };
 
-/// Throws Error for a picture that is too small or flat.
-GSC_EXPORT Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer = {});
+/// Throws Error for a picture that is too small or flat. A watcher that stops it gets Interrupted, with the picture.
+GSC_EXPORT Denoised denoise(const Picture& noisy, const DenoiseOptions& options, Watcher* watcher = nullptr);
 
 struct DenoisePlan;
 /// What denoise() is going to do, and how long that takes, for who wants to know before.
@@ -109,7 +97,7 @@ struct PlannedDenoising {
 GSC_EXPORT PlannedDenoising plan_denoising(const Picture& noisy, const DenoiseOptions& options);
 /// Goes on from there, of the same picture.
 GSC_EXPORT Denoised denoise_as_planned(const Picture& noisy, const PlannedDenoising& planned,
-                                       const DenoiseObserver& observer = {});
+                                       Watcher* watcher = nullptr);
 
 /// As the options tell it, else measured.
 GSC_EXPORT NoiseLevel noise_level(const Picture& picture, const DenoiseOptions& options);

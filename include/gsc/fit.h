@@ -123,25 +123,7 @@ struct FitState {
   Model model;  ///< the parameters that the last row of the history describes
   std::vector<IterationReport> history;
   Rescues rescues;
-  MethodState method;  ///< up to date in the result of fit(), and where Observer::needs_method_state()
-};
-
-/// Watches the loop. Every method may be left alone. In a team every rank may have one.
-class GSC_EXPORT Observer {
- public:
-  virtual ~Observer() = default;
-  /// After each row of the history; `state.history.back()` is the new one.
-  virtual void on_iteration(const FitState& state) { (void)state; }
-  /// Whether on_iteration() will read state.method, as a checkpoint does; else that need not be up to date. Asked
-  /// before, on the root of a team, where it is gathered from all ranks.
-  virtual bool needs_method_state(const FitState& state) {
-    (void)state;
-    return false;
-  }
-  /// What the user should know about the data or the options, before the first row.
-  virtual void on_note(const std::string& note) { (void)note; }
-  /// Asked between blocks of data, from one thread; true ends the fit (of all ranks) at the last complete row.
-  virtual bool stop_requested() { return false; }
+  MethodState method;  ///< up to date in the result of fit(), and where Watcher::needs_method_state()
 };
 
 enum class StopReason { iterations, converged, interrupted };
@@ -157,11 +139,11 @@ struct FitResult {
 
 /// Learns a model. `start`: parameters to start from instead of options.init. In a team all ranks get the same model,
 /// what a method keeps of each data point only the root.
-GSC_EXPORT FitResult fit(const Data& data, const FitOptions& options, Observer* observer = nullptr,
+GSC_EXPORT FitResult fit(const Data& data, const FitOptions& options, Watcher* watcher = nullptr,
                          std::optional<Model> start = {});
 
 /// Goes on from a checkpoint: the same bits as if the earlier run had not been stopped.
-GSC_EXPORT FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer = nullptr);
+GSC_EXPORT FitResult resume(const Data& data, const FitOptions& options, FitState state, Watcher* watcher = nullptr);
 
 GSC_EXPORT std::string_view to_string(Update update);
 GSC_EXPORT std::string_view to_string(BasisPrior prior);

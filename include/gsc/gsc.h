@@ -8,4 +8,5 @@
 #include <gsc/metrics.h>
 #include <gsc/noise.h>
 #include <gsc/picture.h>
+#include <gsc/scores.h>
 #include <gsc/separate.h>

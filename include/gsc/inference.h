@@ -7,6 +7,7 @@
 #include <gsc/methods.h>
 #include <gsc/model.h>
 #include <gsc/types.h>
+#include <gsc/watcher.h>
 
 #include <cstdint>
 #include <functional>
@@ -99,13 +100,6 @@ struct GSC_EXPORT Statistics {
 /// What InferenceOptions::device may be in this program: "cpu", and what was added (gsc/cuda.h, gsc/backend/engine.h).
 GSC_EXPORT std::vector<std::string> devices();
 
-/// Called between blocks of data; returning true abandons the pass (which then throws Interrupted).
-using StopRequest = std::function<bool()>;
-class GSC_EXPORT Interrupted : public Error {
- public:
-  using Error::Error;
-};
-
 /// Factored: sweeps from all zero until nothing moves.
 GSC_EXPORT Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options,
                              const StopRequest& stop = {});
@@ -139,10 +133,9 @@ GSC_EXPORT Posterior infer(const Model& model, const Data& data, const Inference
                            const PosteriorRequest& request = {}, Index first = 0, Index count = -1,
                            const StopRequest& stop = {});
 
-/// As infer() of all rows; calls done(rows until here) after each chunk.
-GSC_EXPORT Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceOptions& options,
-                                     const PosteriorRequest& request, const std::function<void(Index)>& done = {},
-                                     const StopRequest& stop = {});
+/// The same of all rows, a chunk at a time, telling how far it is.
+GSC_EXPORT Posterior infer(const Model& model, const Data& data, const InferenceOptions& options,
+                           const PosteriorRequest& request, Watcher& watcher);
 
 /// How many threads `requested` means here: itself, or for 0 OMP_NUM_THREADS, else the physical cores this
 /// process may use.

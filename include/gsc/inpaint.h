@@ -58,14 +58,6 @@ struct HeldOut {
   double deep_scale = 1;
 };
 
-struct InpaintProgress {
-  double fraction = 0;            ///< of the whole work, 0..1
-  int round = 0, rounds = 0;      ///< of groups, from 1 on
-  std::function<Picture()> best;  ///< makes the result so far, with all observed values in it; empty: there is none
-};
-/// Returns false to stop; inpaint() then throws Interrupted.
-using InpaintObserver = std::function<bool(const InpaintProgress&)>;
-
 struct Inpainted {
   Picture picture;  ///< nothing is missing
   /// Standard deviation of each value's error, depth real32; 0 where it is kept. No channels without rounds of groups:
@@ -83,8 +75,7 @@ struct Inpainted {
 
 /// `damaged` has NaN for every missing value. Nothing missing: noise is taken out, if there is any. Throws Error for a
 /// picture that is too small, or has a channel of which all is missing; infinite values are refused.
-GSC_EXPORT Inpainted inpaint(const Picture& damaged, const InpaintOptions& options,
-                             const InpaintObserver& observer = {});
+GSC_EXPORT Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, Watcher* watcher = nullptr);
 
 struct InpaintPlan;
 /// What inpaint() is going to do, and how long that takes, for who wants to know before.
@@ -101,7 +92,7 @@ struct PlannedInpainting {
 GSC_EXPORT PlannedInpainting plan_inpainting(const Picture& damaged, const InpaintOptions& options);
 /// Goes on from there, of the same picture.
 GSC_EXPORT Inpainted inpaint_as_planned(const Picture& damaged, const PlannedInpainting& planned,
-                                        const InpaintObserver& observer = {});
+                                        Watcher* watcher = nullptr);
 
 /// A first guess at the missing values, good for any hole: each is the mean of what is observed nearby, weighted by a
 /// Gaussian as narrow as there is enough in. Throws Error if all values of the picture are missing.

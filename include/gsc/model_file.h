@@ -38,7 +38,7 @@ GSC_EXPORT ModelFile load_model(const std::filesystem::path& path);
 GSC_EXPORT std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now);
 
 /// Saves a checkpoint (a model file) every `every` iterations, and when asked to.
-class GSC_EXPORT Checkpoint final : public Observer {
+class GSC_EXPORT Checkpoint final : public Watcher {
  public:
   Checkpoint(std::filesystem::path path, const FitOptions& options, int every, std::optional<Recording> recording = {},
              MissingSigns missing = {})

@@ -31,6 +31,10 @@ struct Chart {
   std::vector<Series> series = {};
 };
 
+/// The free energy leaps in the first iterations and creeps ever after; an axis over both shows a step and a flat line.
+/// If all but the lowest tenth of the values fill less than half of the range, the axis starts just below them.
+GSC_EXPORT std::optional<double> readable_from(const std::vector<double>& values);
+
 /// A picture with a caption; `detail` is a second line below it (PSNR and the like).
 struct Figure {
   std::string caption, detail;

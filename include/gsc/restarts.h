@@ -21,8 +21,8 @@ struct Restarts {
 /// some of them; a single start, or data that only the root holds, is shared by rows. Starts that fail do not count
 /// unless all do. With batches the last iteration of every start is full EM also where options.polish is 0, so that
 /// exact free energies are compared. `first`: what the first one starts from instead of options.init.
-GSC_EXPORT Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts,
-                                 Observer* observer = nullptr, const std::optional<Model>& first = {});
+GSC_EXPORT Restarts fit_restarts(const Data& data, const FitOptions& options, int restarts, Watcher* watcher = nullptr,
+                                 const std::optional<Model>& first = {});
 
 /// How the starts of one fit compare.
 struct StartsSummary {

@@ -88,7 +88,7 @@ GSC_EXPORT void check_mixture(const Matrix& mixture, const std::string& name, In
                               Whiten whiten = Whiten::automatic);
 
 /// mixture: channels x samples.
-GSC_EXPORT Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer = nullptr);
+GSC_EXPORT Separation separate(const Matrix& mixture, const SeparateOptions& options, Watcher* watcher = nullptr);
 
 GSC_EXPORT std::string_view to_string(Whiten whiten);
 GSC_EXPORT std::string_view to_string(SeparateMethod method);

@@ -159,18 +159,9 @@ nb::dict denoise_planes(const Planes& planes, const std::string& depth, const nb
   const DenoiseOptions options = denoise_options(texts);
   const Picture noisy = picture_of(planes, depth);
   Interruptible work;
-  bool enough = false;
-  const auto watch = [&](const DenoiseProgress& progress) {
-    if (!progress.asking && !callback.is_none())
-      work.in_python([&] {
-        const int yes = PyObject_IsTrue(callback(progress.fraction).ptr());
-        if (yes < 0) throw nb::python_error();
-        enough = yes > 0;
-      });
-    return !enough && !work.stop();
-  };
+  PythonWatcher watch(work, std::move(callback));
   Denoised denoised;
-  work.run([&] { denoised = denoise(noisy, options, watch); });
+  work.run([&] { denoised = denoise(noisy, options, &watch); });
   nb::dict values;
   values["picture"] = array_of(planes_of(denoised.picture));
   if (!denoised.std.channels.empty()) values["std"] = array_of(planes_of(denoised.std));

@@ -31,22 +31,22 @@ nb::dict learn(const AnyTable& X, const nb::dict& texts, int restarts, std::opti
   const FitOptions options = options_of(texts);
   Interruptible work;
   const ArrayData data(X, work.stop());
-  PythonObserver observer(work, std::move(callback), options.inference.method);
+  PythonWatcher watcher(work, std::move(callback), options.inference.method);
   Restarts result;
   work.run([&] {
     if (restarts != 1) {
-      result = fit_restarts(data, options, restarts, &observer);
+      result = fit_restarts(data, options, restarts, &watcher);
       return;
     }
     if (dictionary) start = start_with(*dictionary, data, options);
-    result.best = fit(data, options, &observer, std::move(start));
+    result.best = fit(data, options, &watcher, std::move(start));
     if (result.best.state.history.empty()) throw Interrupted("stopped before the first iteration: nothing was learned");
     result.free_energies = {result.best.last().free_energy};
   });
   nb::dict values = result_of(std::move(result.best), options.inference.method);
   values["winner"] = result.winner;
   values["free_energies"] = result.free_energies;
-  values["notes"] = observer.notes;
+  values["notes"] = watcher.notes;
   return values;
 }
 

@@ -59,18 +59,9 @@ nb::dict inpaint_planes(const Planes& planes, const std::string& depth, const nb
   const InpaintOptions options = inpaint_options(given);
   const Picture damaged = picture_of(planes, depth);
   Interruptible work;
-  bool enough = false;
-  const auto watch = [&](const InpaintProgress& progress) {
-    if (!callback.is_none())
-      work.in_python([&] {
-        const int yes = PyObject_IsTrue(callback(progress.fraction).ptr());
-        if (yes < 0) throw nb::python_error();
-        enough = yes > 0;
-      });
-    return !enough && !work.stop();
-  };
+  PythonWatcher watch(work, std::move(callback));
   Inpainted inpainted;
-  work.run([&] { inpainted = inpaint(damaged, options, watch); });
+  work.run([&] { inpainted = inpaint(damaged, options, &watch); });
   const HeldOut& held_out = inpainted.held_out;
   nb::dict told;
   told["values"] = held_out.values;

@@ -71,14 +71,21 @@ nb::dict row_of(const IterationReport& row, Method method) {
   return values;
 }
 
-void PythonObserver::on_iteration(const FitState& state) {
+void PythonWatcher::tell(const std::function<nb::object()>& call) {
   if (callback_.is_none()) return;
   work_.in_python([&] {
-    const nb::object answer = callback_(row_of(state.history.back(), method_));
-    const int yes = PyObject_IsTrue(answer.ptr());
+    const int yes = PyObject_IsTrue(call().ptr());
     if (yes < 0) throw nb::python_error();
     if (yes > 0) enough_ = true;
   });
+}
+
+void PythonWatcher::on_iteration(const FitState& state) {
+  tell([&] { return callback_(row_of(state.history.back(), method_)); });
+}
+
+void PythonWatcher::on_progress(const Progress& progress) {
+  tell([&] { return callback_(progress.fraction); });
 }
 
 }  // namespace gsc::python

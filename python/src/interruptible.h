@@ -35,17 +35,20 @@ class Interruptible {
 /// A row of the history as a dictionary.
 nb::dict row_of(const IterationReport& row, Method method = kUsualMethod);
 
-/// Tells a callable of Python about every iteration; if it returns something true, learning ends there.
-class PythonObserver final : public Observer {
+/// Tells a callable of Python about every iteration, or how far pictures are; if it returns something true, that is the
+/// end.
+class PythonWatcher final : public Watcher {
  public:
-  PythonObserver(Interruptible& work, nb::object callback, Method method = kUsualMethod)
+  PythonWatcher(Interruptible& work, nb::object callback, Method method = kUsualMethod)
       : work_(work), callback_(std::move(callback)), method_(method) {}
   void on_iteration(const FitState& state) override;
+  void on_progress(const Progress& progress) override;
   void on_note(const std::string& note) override { notes.push_back(note); }
   bool stop_requested() override { return enough_ || work_.stop(); }
   std::vector<std::string> notes;
 
  private:
+  void tell(const std::function<nb::object()>& call);
   Interruptible& work_;
   nb::object callback_;
   Method method_;

@@ -59,9 +59,9 @@ nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, bool choose
   options.fastica.decorrelation = value_of("decorrelation", decorrelation, kDecorrelations);
   Interruptible work;
   const ArrayData data(X, work.stop());
-  PythonObserver observer(work, std::move(callback));
+  PythonWatcher watcher(work, std::move(callback));
   Separation separation;
-  work.run([&] { separation = separate(mixture_of(data), options, &observer); });
+  work.run([&] { separation = separate(mixture_of(data), options, &watcher); });
   nb::dict values = result_of(std::move(separation.fit));
   values["sources"] = array_of(Matrix(separation.sources.transpose()));
   separation.options.inference = separation.options.inference.resolved(separation.options.latents);
@@ -90,13 +90,13 @@ nb::dict separate_by_direction(const AnyTable& X, Index latents, const std::stri
   if (start) options.fastica.start = matrix_of(*start);
   Interruptible work;
   const ArrayData data(X, work.stop());
-  PythonObserver observer(work, nb::none());
+  PythonWatcher watcher(work, nb::none());
   Separation separation;
   Vector mean;
   work.run([&] {
     const Matrix mixture = mixture_of(data);
     mean = mixture.rowwise().mean();
-    separation = separate(mixture, options, &observer);
+    separation = separate(mixture, options, &watcher);
   });
   nb::dict values;
   values["mixing"] = array_of(std::move(separation.mixing));

@@ -18,10 +18,10 @@ void place(Whole& whole, const Whole& chunk, Index first, Index rows) {
 
 }  // namespace
 
-Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceOptions& options,
-                          const PosteriorRequest& request, const std::function<void(Index)>& done,
-                          const StopRequest& stop) {
+Posterior infer(const Model& model, const Data& data, const InferenceOptions& options, const PosteriorRequest& request,
+                Watcher& watcher) {
   const Index rows = data.rows(), step = chunk_rows(model.latents());
+  const StopRequest stop = [&] { return watcher.stop_requested(); };
   Posterior all;
   for (Index first = 0; first < rows; first += step) {
     const Posterior chunk = infer(model, data, options, request, first, std::min(step, rows - first), stop);
@@ -33,7 +33,7 @@ Posterior infer_in_chunks(const Model& model, const Data& data, const InferenceO
     place(all.candidates, chunk.candidates, first, rows);
     place(all.log_likelihood, chunk.log_likelihood, first, rows);
     all.max_active = chunk.max_active;
-    if (done) done(std::min(rows, first + step));
+    watcher.on_progress({.fraction = static_cast<double>(std::min(rows, first + step)) / static_cast<double>(rows)});
   }
   return all;
 }

@@ -12,14 +12,14 @@ namespace {
 bool has_basis_prior(const FitOptions& options) { return options.factored.basis_prior != BasisPrior::none; }
 
 /// A level that dwarfs the variation takes latents of its own where there is no intercept.
-void note_level(const DataSummary& summary, const FitOptions& options, Observer& observer) {
+void note_level(const DataSummary& summary, const FitOptions& options, Watcher& watcher) {
   const double variance = summary.covariance.cols() > 1 ? summary.covariance.trace() : summary.covariance.sum();
   const double level = summary.mean.squaredNorm();
   constexpr double kDwarfed = 25;
   if (options.intercept != Intercept::none || level < kDwarfed * variance) return;
-  observer.on_note("the data lies " + number_text(std::round(std::sqrt(level / variance))) +
-                   " standard deviations from zero, and without an intercept latents must explain that; consider "
-                   "intercept learned or mean");
+  watcher.on_note("the data lies " + number_text(std::round(std::sqrt(level / variance))) +
+                  " standard deviations from zero, and without an intercept latents must explain that; consider "
+                  "intercept learned or mean");
 }
 
 /// "columns 2, 5 (from 0) of the data have"
@@ -33,18 +33,18 @@ std::string columns_have(const std::vector<Index>& columns) {
 }
 
 /// Columns without any value: nothing is learned of them.
-void note_unobserved(const DataSummary& summary, const FitOptions& options, Observer& observer) {
+void note_unobserved(const DataSummary& summary, const FitOptions& options, Watcher& watcher) {
   std::vector<Index> columns;
   for (Index d = 0; d < summary.observed.size(); ++d)
     if (summary.observed[d] == 0) columns.push_back(d);
   if (columns.empty()) return;
-  observer.on_note(columns_have(columns) + " no value at all; what the model says of " +
-                   (columns.size() == 1 ? "it" : "them") +
-                   (has_basis_prior(options) ? " is its prior" : " stays as it was at the start"));
+  watcher.on_note(columns_have(columns) + " no value at all; what the model says of " +
+                  (columns.size() == 1 ? "it" : "them") +
+                  (has_basis_prior(options) ? " is its prior" : " stays as it was at the start"));
 }
 
 /// Columns from which as many numbers are learned as they have values, or more.
-void note_hardly_observed(const DataSummary& summary, const FitOptions& options, Observer& observer) {
+void note_hardly_observed(const DataSummary& summary, const FitOptions& options, Watcher& watcher) {
   if (!spike_and_slab(options.inference.method) || has_basis_prior(options)) return;
   const Index numbers = options.latents + (options.intercept == Intercept::learned ? 1 : 0);
   std::vector<Index> columns;
@@ -54,7 +54,7 @@ void note_hardly_observed(const DataSummary& summary, const FitOptions& options,
       columns.push_back(d);
   if (columns.empty()) return;
   const std::string them = columns.size() == 1 ? "it" : "them";
-  observer.on_note(
+  watcher.on_note(
       columns_have(columns) + " no more values than the " + std::to_string(numbers) +
       " numbers that are learned of a column, so do not rely on what the model says of " + them +
       (options.noise == NoiseType::diagonal ? "; the noise of " + them + " is held at the mean of the others" : ""));
@@ -62,10 +62,10 @@ void note_hardly_observed(const DataSummary& summary, const FitOptions& options,
 
 }  // namespace
 
-void note_data(const DataSummary& summary, const FitOptions& options, Observer& observer) {
-  note_level(summary, options, observer);
-  note_unobserved(summary, options, observer);
-  note_hardly_observed(summary, options, observer);
+void note_data(const DataSummary& summary, const FitOptions& options, Watcher& watcher) {
+  note_level(summary, options, watcher);
+  note_unobserved(summary, options, watcher);
+  note_hardly_observed(summary, options, watcher);
 }
 
 }  // namespace gsc

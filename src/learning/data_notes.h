@@ -5,7 +5,7 @@
 
 namespace gsc {
 
-/// Tells the observer of a level that no latent should have to explain, and of columns with few values or none.
-void note_data(const DataSummary& summary, const FitOptions& options, Observer& observer);
+/// Tells the watcher of a level that no latent should have to explain, and of columns with few values or none.
+void note_data(const DataSummary& summary, const FitOptions& options, Watcher& watcher);
 
 }  // namespace gsc

@@ -23,15 +23,14 @@ namespace {
 class Loop {
  public:
   /// `deviation`: of the data, where it is known (deviation_of()).
-  Loop(Share& share, const FitOptions& options, FitState state, Observer* observer,
-       std::optional<double> deviation = {})
-      : share_(share), options_(options), state_(std::move(state)), observer_(observer), deviation_(deviation) {}
+  Loop(Share& share, const FitOptions& options, FitState state, Watcher* watcher, std::optional<double> deviation = {})
+      : share_(share), options_(options), state_(std::move(state)), watcher_(watcher), deviation_(deviation) {}
 
   FitResult run(Learner& learner) {
     const Stopwatch watch;
     row_watch_ = {};
     StopReason reason = StopReason::iterations;
-    if (const std::string note = learner.note(); observer_ != nullptr && !note.empty()) observer_->on_note(note);
+    if (const std::string note = learner.note(); watcher_ != nullptr && !note.empty()) watcher_->on_note(note);
     try {
       const Evaluation judged = learner.begin(state_.history.empty() ? 0 : state_.history.back().iteration);
       if (state_.history.empty()) add_row(learner, judged);
@@ -50,7 +49,7 @@ class Loop {
 
  private:
   void add_row(const Learner& learner, const Evaluation& judged) {
-    if (observer_ != nullptr || !judged.noise_variance) state_.model = learner.model();
+    if (watcher_ != nullptr || !judged.noise_variance) state_.model = learner.model();
     IterationReport row;
     row.iteration = state_.history.empty() ? 0 : state_.history.back().iteration + 1;
     row.free_energy = judged.free_energy;
@@ -74,7 +73,7 @@ class Loop {
                   " after iteration " + std::to_string(row.iteration) +
                   ": the numbers have left the range of the arithmetic; rescale the data (or use double precision)");
     if (root_needs_method_state()) learner.save(state_.method);
-    if (observer_ != nullptr) observer_->on_iteration(state_);
+    if (watcher_ != nullptr) watcher_->on_iteration(state_);
   }
 
   /// No noise that is worth learning explains more than the data's own variance: then learning has run away.
@@ -91,7 +90,7 @@ class Loop {
   bool converged(const Learner& learner) const { return learner.converged(state_.history, options_.tolerance); }
 
   bool root_needs_method_state() const {
-    double needed = share_.team().root() && observer_ != nullptr && observer_->needs_method_state(state_) ? 1 : 0;
+    double needed = share_.team().root() && watcher_ != nullptr && watcher_->needs_method_state(state_) ? 1 : 0;
     share_.team().sum(&needed, 1);
     return needed > 0;
   }
@@ -99,14 +98,14 @@ class Loop {
   Share& share_;
   const FitOptions& options_;
   FitState state_;
-  Observer* observer_;
+  Watcher* watcher_;
   std::optional<double> deviation_;
   Stopwatch row_watch_;
 };
 
-StopRequest stop_of(Observer* observer) {
-  if (observer == nullptr) return {};
-  return [observer] { return observer->stop_requested(); };
+StopRequest stop_of(Watcher* watcher) {
+  if (watcher == nullptr) return {};
+  return [watcher] { return watcher->stop_requested(); };
 }
 
 /// Of a value from what a model without latents says of it.
@@ -118,7 +117,7 @@ double deviation_of(const DataSummary& summary, const FitOptions& options) {
 
 /// The noise level of methods that must be told it: known, else that of the model to start from, else an estimate.
 Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions& options,
-                 const std::optional<Model>& start, Observer* observer) {
+                 const std::optional<Model>& start, Watcher* watcher) {
   double level = options.known_noise;
   std::string source;
   if (level == 0 && start) {
@@ -128,10 +127,10 @@ Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions&
     level = noise_of_table(data, summary);
     source = "estimated from the smallest eigenvalues of the data's covariance";
   }
-  if (observer != nullptr && !source.empty())
-    observer->on_note("the " + std::string(to_string(options.inference.method)) +
-                      " method must be told the noise level (known_noise, --sigma of the program); taken is " +
-                      number_text(level, 4) + ", " + source);
+  if (watcher != nullptr && !source.empty())
+    watcher->on_note("the " + std::string(to_string(options.inference.method)) +
+                     " method must be told the noise level (known_noise, --sigma of the program); taken is " +
+                     number_text(level, 4) + ", " + source);
   return Noise::scalar(level * level, data.cols());
 }
 
@@ -185,32 +184,32 @@ void FitOptions::validate() const {
   check_method(*this);
 }
 
-FitResult fit(const Data& data, const FitOptions& options, Observer* observer, std::optional<Model> start) {
+FitResult fit(const Data& data, const FitOptions& options, Watcher* watcher, std::optional<Model> start) {
   const NumericScope scope;
   options.validate();
   Share share(data, options.sharing);
   const DataSummary summary =
       share.summarize(options.noise == NoiseType::full, options.inference.missing == Missing::nan);
-  if (observer != nullptr) note_data(summary, options, *observer);
+  if (watcher != nullptr) note_data(summary, options, *watcher);
   std::optional<Noise> told;
   if (traits(options.inference.method).needs_noise_level)
-    told = told_noise(data, summary, options, start, codes_by_lambda(options.inference) ? nullptr : observer);
+    told = told_noise(data, summary, options, start, codes_by_lambda(options.inference) ? nullptr : watcher);
   Beginning beginning;
   if (!start && options.init == Init::random) beginning.data_variance = summary.covariance.mean();
   beginning.model = start ? adapted(std::move(*start), options, summary) : drawn_start(data, summary, options);
   if (told) beginning.model.noise = *told;
-  const auto learner = make_learner(share, options, std::move(beginning), stop_of(observer));
-  return Loop(share, options, {}, observer, deviation_of(summary, options)).run(*learner);
+  const auto learner = make_learner(share, options, std::move(beginning), stop_of(watcher));
+  return Loop(share, options, {}, watcher, deviation_of(summary, options)).run(*learner);
 }
 
-FitResult resume(const Data& data, const FitOptions& options, FitState state, Observer* observer) {
+FitResult resume(const Data& data, const FitOptions& options, FitState state, Watcher* watcher) {
   const NumericScope scope;
   options.validate();
   Share share(data, options.sharing);
   share.check();
-  const auto learner = make_learner(share, options, {state.model, std::move(state.method), {}}, stop_of(observer));
+  const auto learner = make_learner(share, options, {state.model, std::move(state.method), {}}, stop_of(watcher));
   state.method = {};
-  return Loop(share, options, std::move(state), observer).run(*learner);
+  return Loop(share, options, std::move(state), watcher).run(*learner);
 }
 
 double MethodState::number(const std::string& name, double otherwise) const {

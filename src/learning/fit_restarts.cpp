@@ -18,28 +18,28 @@
 namespace gsc {
 namespace {
 
-/// Lets starts that run side by side share an observer that knows nothing of threads.
-class SharedObserver final : public Observer {
+/// Lets starts that run side by side share a watcher that knows nothing of threads.
+class SharedWatcher final : public Watcher {
  public:
-  explicit SharedObserver(Observer* observer) : observer_(observer) {}
+  explicit SharedWatcher(Watcher* watcher) : watcher_(watcher) {}
   /// All starts have the same to say, so each note is passed on once.
   void on_note(const std::string& note) override {
     const std::lock_guard lock(mutex_);
-    if (observer_ != nullptr && notes_.insert(note).second) observer_->on_note(note);
+    if (watcher_ != nullptr && notes_.insert(note).second) watcher_->on_note(note);
   }
   void on_iteration(const FitState& state) override {
     const std::lock_guard lock(mutex_);
-    if (observer_ != nullptr) observer_->on_iteration(state);
+    if (watcher_ != nullptr) watcher_->on_iteration(state);
   }
   bool stop_requested() override {
     const std::lock_guard lock(mutex_);
     // Once asked to stop, all stop, also those that would have to be asked again.
-    return stopped_ = stopped_ || (observer_ != nullptr && observer_->stop_requested());
+    return stopped_ = stopped_ || (watcher_ != nullptr && watcher_->stop_requested());
   }
 
  private:
   std::mutex mutex_;
-  Observer* observer_;
+  Watcher* watcher_;
   bool stopped_ = false;
   std::set<std::string> notes_;
 };
@@ -53,11 +53,11 @@ struct Start {
 
 /// Start `number`; the first may have a model to start from.
 Start run(const Data& data, FitOptions options, std::size_t number, const std::optional<Model>& first,
-          Observer& observer) {
+          Watcher& watcher) {
   Start start;
   options.seed += number;
   try {
-    start.result = fit(data, options, &observer, number == 0 ? first : std::nullopt);
+    start.result = fit(data, options, &watcher, number == 0 ? first : std::nullopt);
   } catch (const Error&) {
     start.error = std::current_exception();
   } catch (...) {
@@ -119,10 +119,10 @@ void share_outcomes(Team& team, std::vector<Start>& starts) {
 
 /// All ranks work on one start after the other.
 std::vector<Start> one_by_one(const Data& data, const FitOptions& options, int restarts,
-                              const std::optional<Model>& first, Observer& observer) {
+                              const std::optional<Model>& first, Watcher& watcher) {
   std::vector<Start> starts(static_cast<std::size_t>(restarts));
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    starts[i] = run(data, options, i, first, observer);
+    starts[i] = run(data, options, i, first, watcher);
     if (starts[i].fatal) std::rethrow_exception(starts[i].fatal);
     if (!starts[i].error && starts[i].result.reason == StopReason::interrupted) break;  // on all ranks, or on none
   }
@@ -130,7 +130,7 @@ std::vector<Start> one_by_one(const Data& data, const FitOptions& options, int r
 }
 
 std::vector<Start> side_by_side(const Data& data, const FitOptions& options, int restarts,
-                                const std::optional<Model>& first, Observer& observer) {
+                                const std::optional<Model>& first, Watcher& watcher) {
   Team& team = *options.sharing.team;
   std::vector<Start> starts(static_cast<std::size_t>(restarts));
   const int threads = std::min(thread_count(options.inference.threads), restarts);
@@ -139,12 +139,12 @@ std::vector<Start> side_by_side(const Data& data, const FitOptions& options, int
     for (std::size_t i = 0; i < starts.size(); ++i) {
       if (!is_mine(team, i)) continue;
       starts[i].result.reason = StopReason::interrupted;
-      if (observer.stop_requested()) continue;
+      if (watcher.stop_requested()) continue;
       FitOptions single = options;
       single.inference.threads = 1;
       single.sharing = {};
       single.sharing.partition = options.sharing.partition;
-      starts[i] = run(data, single, i, first, observer);
+      starts[i] = run(data, single, i, first, watcher);
     }
     for (const Start& start : starts)
       if (start.fatal) std::rethrow_exception(start.fatal);
@@ -163,7 +163,7 @@ void share_winner(Team& team, Start& best, std::size_t winner) {
 
 }  // namespace
 
-Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, Observer* observer,
+Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, Watcher* watcher,
                       const std::optional<Model>& first) {
   const NumericScope scope;
   asked.validate();
@@ -172,7 +172,7 @@ Restarts fit_restarts(const Data& data, const FitOptions& asked, int restarts, O
   if (options.batch > 0 && restarts > 1) options.polish = std::max(options.polish, 1);
   if (restarts < 1) throw UsageError("restarts is " + std::to_string(restarts) + "; it must be at least 1");
   Team& team = *options.sharing.team;
-  SharedObserver shared(observer);
+  SharedWatcher shared(watcher);
   const bool rows_are_shared = !team.alone() && (restarts == 1 || data.root_only());
   std::vector<Start> starts = rows_are_shared ? one_by_one(data, options, restarts, first, shared)
                                               : side_by_side(data, options, restarts, first, shared);

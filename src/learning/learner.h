@@ -1,6 +1,6 @@
 #pragma once
 // A way to learn: one file per method implements this. fit() keeps what all have in common: starts, the history, when
-// to stop, observers, checkpoints.
+// to stop, watchers, checkpoints.
 
 #include <gsc/backend/resident_em.h>
 #include <gsc/fit.h>

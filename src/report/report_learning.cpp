@@ -11,7 +11,6 @@
 
 #include "report/basis_order.h"
 #include "report/html.h"
-#include "report/readable_from.h"
 
 namespace gsc {
 namespace {

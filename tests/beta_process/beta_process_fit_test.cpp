@@ -73,7 +73,7 @@ TEST(BetaProcessFit, BoundNeverFalls) {
 }
 
 /// Stops after a row, as Ctrl-C does.
-class StopAt final : public Observer {
+class StopAt final : public Watcher {
  public:
   explicit StopAt(int row) : row_(row) {}
   void on_iteration(const FitState& state) override { reached_ = state.history.back().iteration >= row_; }
@@ -93,9 +93,9 @@ TEST(BetaProcessFit, ResumesWithTheSameBits) {
         asked.beta_process.burn_in = 6;
         asked.beta_process.chains = 2;
       }
-      StopAt observer(stop);
+      StopAt watcher(stop);
       const FitResult whole = fit(data, asked);
-      FitResult half = fit(data, asked, &observer);
+      FitResult half = fit(data, asked, &watcher);
       ASSERT_EQ(half.last().iteration, stop);
       const FitResult resumed = resume(data, asked, std::move(half.state));
       EXPECT_TRUE(resumed.model() == whole.model()) << to_string(method) << " from " << stop;
@@ -147,7 +147,7 @@ TEST(BetaProcessFit, TheUnitOfTheDataDoesNotMatter) {
 
 /// Burn-in that leaves no draw to average is half of the iterations, and said.
 TEST(BetaProcessFit, BurnInLeavesDrawsToAverage) {
-  struct Notes final : Observer {
+  struct Notes final : Watcher {
     void on_note(const std::string& note) override { text += note + "\n"; }
     std::string text;
   } notes;

@@ -1,11 +1,11 @@
 // gsc separate --method fastica and --init fastica as a user meets them.
 
 #include <gsc/metrics.h>
+#include <gsc/scores.h>
 #include <gtest/gtest.h>
 
 #include "separate_program.h"
 #include "separate_support.h"
-#include "tasks/separate/source_matching.h"
 
 namespace gsc::test {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <gsc/files.h>
 #include <gsc/metrics.h>
+#include <gsc/scores.h>
 #include <gsc/sound.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,7 +12,6 @@
 
 #include "separate_program.h"
 #include "separate_support.h"
-#include "tasks/separate/source_matching.h"
 
 namespace gsc::test {
 namespace {

@@ -107,7 +107,7 @@ TEST_F(Starts, ATeamFindsTheSameAlsoIfOnlyTheRootHasTheData) {
 }
 
 /// Counts, and would be damaged by two calls at a time (which the thread sanitizer or the counts would show).
-class Counter final : public Observer {
+class Counter final : public Watcher {
  public:
   explicit Counter(int stop_after = 1 << 30) : stop_after_(stop_after) {}
   void on_iteration(const FitState&) override { ++rows; }
@@ -118,7 +118,7 @@ class Counter final : public Observer {
   int stop_after_;
 };
 
-TEST_F(Starts, ObserverSeesEveryRowAndCanStop) {
+TEST_F(Starts, WatcherSeesEveryRowAndCanStop) {
   options_.tolerance = 0;
   options_.inference.threads = 2;
   Counter all;
@@ -139,7 +139,7 @@ TEST_F(Starts, ObserverSeesEveryRowAndCanStop) {
 
 /// A column that nobody has, and a noise level that is assumed: all starts say both, which are told once each.
 TEST_F(Starts, EveryNoteIsToldOnce) {
-  class Notes final : public Observer {
+  class Notes final : public Watcher {
    public:
     void on_note(const std::string& note) override { notes.push_back(note); }
     std::vector<std::string> notes;

@@ -162,7 +162,7 @@ FitOptions options_of(Index batch, NoiseType noise, Intercept intercept) {
   return options;
 }
 
-struct Recorder final : Observer {
+struct Recorder final : Watcher {
   std::vector<FitState> states;
   bool needs_method_state(const FitState&) override { return true; }
   void on_iteration(const FitState& state) override { states.push_back(state); }
@@ -195,7 +195,7 @@ TEST_F(LearningOnADevice, FitsAndResumesAsOnTheCpu) {
             EXPECT_EQ(mine.estimated, theirs.estimated) << t;
           }
           expect_same_model(got.model(), expected.model(), 1e-7);
-          // The same bits without an observer, who has the model brought after each row, and after a stop at any row.
+          // The same bits without a watcher, who has the model brought after each row, and after a stop at any row.
           EXPECT_EQ(fit(data, options).model(), got.model());
           for (const std::size_t row : {1U, 4U})
             EXPECT_EQ(resume(data, options, recorder.states[row]).model(), got.model()) << row;
@@ -203,7 +203,7 @@ TEST_F(LearningOnADevice, FitsAndResumesAsOnTheCpu) {
 }
 
 TEST_F(LearningOnADevice, AStopLeavesTheLastCompleteRow) {
-  struct Stopper final : Observer {
+  struct Stopper final : Watcher {
     int rows = 0;
     void on_iteration(const FitState&) override { ++rows; }
     bool stop_requested() override { return rows == 3; }
@@ -232,7 +232,7 @@ TEST_F(LearningOnADevice, WhatItDoesNotHaveIsLeftToTheCpu) {
   EXPECT_EQ(make_engine(data, truncated(5, 3))->resident(model, {}), nullptr);
   FitOptions options = options_of(0, NoiseType::scalar, Intercept::mean);
   options.noise_update = Update::paper;
-  struct Listener final : Observer {
+  struct Listener final : Watcher {
     std::vector<std::string> notes;
     void on_note(const std::string& note) override { notes.push_back(note); }
   } here, there;

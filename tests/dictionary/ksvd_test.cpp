@@ -244,7 +244,7 @@ TEST_F(KsvdFit, UselessAtomsBecomeDataPoints) {
   EXPECT_LE(gram.cwiseAbs().maxCoeff(), 0.99);
 }
 
-struct Notes final : Observer {
+struct Notes final : Watcher {
   void on_note(const std::string& note) override { notes += note + "\n"; }
   bool stop_requested() override { return --left < 0; }
   std::string notes;

@@ -199,7 +199,7 @@ TEST(RootDataInATeam, MayBeEmpty) {
 }
 
 /// Asks to stop once there are so many rows of history.
-struct Stopper : Observer {
+struct Stopper : Watcher {
   explicit Stopper(std::size_t wanted) : rows(wanted) {}
   void on_iteration(const FitState& state) override { stop = state.history.size() >= rows; }
   bool stop_requested() override { return stop; }
@@ -209,9 +209,9 @@ struct Stopper : Observer {
 
 void expect_stop(const Layout& layout, const Data& data, const FitOptions& options, std::size_t at) {
   Stopper stopper(4);
-  std::vector<Observer*> observers(static_cast<std::size_t>(layout.ranks));
-  observers[at] = &stopper;
-  const std::vector<FitResult> results = fit_in_team(layout, data, options, observers);
+  std::vector<Watcher*> watchers(static_cast<std::size_t>(layout.ranks));
+  watchers[at] = &stopper;
+  const std::vector<FitResult> results = fit_in_team(layout, data, options, watchers);
   for (const FitResult& result : results) {
     EXPECT_EQ(result.reason, StopReason::interrupted);
     EXPECT_EQ(result.state.history.size(), 4U);

@@ -154,9 +154,9 @@ TEST(FactoredTeam, LearnsTheSameModelAndCodes) {
     for (const int ranks : {1, 2, 3, 4}) {
       SCOPED_TRACE(::testing::Message() << setting << ", " << ranks << " ranks");
       std::vector<CodeRecorder> recorders(static_cast<std::size_t>(ranks));
-      std::vector<Observer*> observers;
-      for (CodeRecorder& recorder : recorders) observers.push_back(&recorder);
-      const std::vector<FitResult> results = fit_in_team({ranks, 0, Partition::uniform}, data, options, observers);
+      std::vector<Watcher*> watchers;
+      for (CodeRecorder& recorder : recorders) watchers.push_back(&recorder);
+      const std::vector<FitResult> results = fit_in_team({ranks, 0, Partition::uniform}, data, options, watchers);
       expect_same(alone.state, results);
       EXPECT_LT(difference(alone.state.method.column("codes"), results[0].state.method.column("codes")), kTolerance);
       for (std::size_t r = 1; r < results.size(); ++r) EXPECT_EQ(results[r].state.method.column("codes").size(), 0);

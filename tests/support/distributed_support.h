@@ -48,15 +48,14 @@ inline void in_team(const Layout& layout, FitOptions options, const std::functio
   });
 }
 
-/// What fit() returns on every rank. observers: none, or one for each rank.
+/// What fit() returns on every rank. watchers: none, or one for each rank.
 inline std::vector<FitResult> fit_in_team(const Layout& layout, const Data& data, const FitOptions& options,
-                                          std::vector<Observer*> observers = {},
-                                          const std::optional<Model>& start = {}) {
-  observers.resize(static_cast<std::size_t>(layout.ranks));
-  std::vector<FitResult> results(observers.size());
+                                          std::vector<Watcher*> watchers = {}, const std::optional<Model>& start = {}) {
+  watchers.resize(static_cast<std::size_t>(layout.ranks));
+  std::vector<FitResult> results(watchers.size());
   in_team(layout, options, [&](const FitOptions& mine, int rank) {
     const auto r = static_cast<std::size_t>(rank);
-    results[r] = fit(data, mine, observers[r], start);
+    results[r] = fit(data, mine, watchers[r], start);
   });
   return results;
 }

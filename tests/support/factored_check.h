@@ -38,7 +38,7 @@ std::vector<Setting> every_setting();
 FitOptions fit_options(const Setting& setting, Index latents, int iterations, std::uint64_t seed = 1);
 
 /// Keeps the state of every row.
-class Recorder : public Observer {
+class Recorder : public Watcher {
  public:
   void on_iteration(const FitState& state) override { states.push_back(state); }
   bool needs_method_state(const FitState&) override { return true; }

@@ -29,7 +29,7 @@ inline MatrixData data_for(const ModelKnobs& knobs, Index count) {
 }
 
 /// Keeps the state of one row.
-class Keeper final : public Observer {
+class Keeper final : public Watcher {
  public:
   explicit Keeper(int row) : row_(row) {}
   void on_iteration(const FitState& state) override {

@@ -14,6 +14,7 @@
 #include "tasks/denoise/reconstruct.h"
 #include "tasks/picture/scales.h"
 #include "tasks/picture/smoothing.h"
+#include "watching.h"
 
 namespace gsc::test {
 namespace {
@@ -244,10 +245,11 @@ TEST(Denoise, LowFrequenciesOfHalfTheSizeHelp) {
   plan.coarse.push_back(plan_denoising(halved(noisy), small_options(), half));
   plan.coarse_share = 0.5;
   bool told = false;
-  const Picture both = denoise_as_planned(noisy, plan, [&](const DenoiseProgress& now) {
-                         told |= now.half_size;
-                         return true;
-                       }).picture;
+  Watching watch([&](const Progress& now) {
+    told |= now.half_size;
+    return true;
+  });
+  const Picture both = denoise_as_planned(noisy, plan, &watch).picture;
   EXPECT_TRUE(told);
   std::cout << psnr(clean, alone, 255) << " dB, with half the size " << psnr(clean, both, 255) << '\n';
   EXPECT_GT(psnr(clean, both, 255), psnr(clean, alone, 255) + 0.1);
@@ -270,17 +272,17 @@ TEST(Denoise, RoundsOfGroupsButTheFirstAreAveraged) {
 
 TEST(Denoise, WhatThereIsSoFarCanBeTaken) {
   const Picture clean = texture(64), noisy = add_noise(clean, 25, false, 14);
-  Picture best;
-  expect_error<Interrupted>(
-      [&] {
-        denoise(noisy, small_options(), [&](const DenoiseProgress& now) {
-          if (now.best != nullptr) best = *now.best;
-          return now.group_round < 2;
-        });
-      },
-      {"interrupted while denoising"});
-  ASSERT_EQ(best.channels.size(), 1U);
-  EXPECT_GT(psnr(clean, best, 255), psnr(clean, noisy, 255) + 5);
+  Watching watch([](const Progress& now) { return now.round < 2; });
+  std::shared_ptr<const Picture> best;
+  try {
+    denoise(noisy, small_options(), &watch);
+  } catch (const Interrupted& error) {
+    EXPECT_STREQ(error.what(), "interrupted while denoising");
+    best = error.picture;
+  }
+  ASSERT_TRUE(best);
+  ASSERT_EQ(best->channels.size(), 1U);
+  EXPECT_GT(psnr(clean, *best, 255), psnr(clean, noisy, 255) + 5);
 }
 
 TEST(Denoise, EveryWayOfThePaperWorks) {
@@ -423,24 +425,23 @@ TEST(Denoise, RefusesWhatCannotBeDenoised) {
 TEST(Denoise, StopsWhenAsked) {
   const Picture noisy = add_noise(drawing(48), 25, false, 7);
   int calls = 0;
-  expect_error<Interrupted>(
-      [&] { denoise(noisy, small_options(), [&](const DenoiseProgress&) { return ++calls < 4; }); },
-      {"interrupted while learning"});
+  Watching watch([&](const Progress&) { return ++calls < 4; });
+  expect_error<Interrupted>([&] { denoise(noisy, small_options(), &watch); }, {"interrupted while learning"});
   EXPECT_LE(calls, 6);
 }
 
 TEST(Denoise, AsksWhetherToGoOnWithinAPass) {
   const Picture noisy = add_noise(drawing(96), 25, false, 7);
-  int asked = 0, told = 0;
+  int told = 0;
   double fraction = 0;
-  denoise(noisy, small_options(), [&](const DenoiseProgress& now) {
-    (now.asking ? asked : told) += 1;
-    EXPECT_TRUE(!now.asking || now.state == nullptr);
+  Watching watch([&](const Progress& now) {
+    ++told;
     EXPECT_GE(now.fraction, fraction);
     fraction = now.fraction;
     return true;
   });
-  EXPECT_GT(asked, 6 * 10) << "six passes of some 15 batches";
+  denoise(noisy, small_options(), &watch);
+  EXPECT_GT(watch.asked, 6 * 10) << "six passes of some 15 batches";
   EXPECT_GT(told, 6);
 }
 

@@ -3,6 +3,7 @@
 #include <gsc/denoise.h>
 #include <gsc/metrics.h>
 #include <gsc/restarts.h>
+#include <gsc/scores.h>
 #include <gsc/separate.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,6 @@
 #include "tasks/separate/fastica_kernel.h"
 #include "tasks/separate/fastica_separation.h"
 #include "tasks/separate/prepared_channels.h"
-#include "tasks/separate/source_matching.h"
 
 namespace gsc::test {
 namespace {
@@ -248,7 +248,7 @@ TEST(Fastica, ImpossibleOptions) {
   expect_error<UsageError>([&] { separate(mixture, options); }, {"tolerance is 1", "below 1"});
 }
 
-class Stopping final : public Observer {
+class Stopping final : public Watcher {
  public:
   bool stop_requested() override { return true; }
 };

@@ -22,6 +22,7 @@
 #include "tasks/inpaint/plan.h"
 #include "tasks/noise/observed_noise.h"
 #include "tasks/picture/patches.h"
+#include "watching.h"
 
 namespace gsc::test {
 namespace {
@@ -140,6 +141,17 @@ TEST(Inpaint, AModelLearnedElsewhereMakesTheFirstGuess) {
     }
 }
 
+/// The picture as far as it was when the watcher had enough.
+Picture interrupted_picture(const Picture& damaged, const InpaintOptions& options, Watcher& watcher) {
+  try {
+    inpaint(damaged, options, &watcher);
+  } catch (const Interrupted& error) {
+    EXPECT_STREQ(error.what(), "interrupted while inpainting");
+    if (error.picture) return *error.picture;
+  }
+  throw Error("inpainting was not interrupted, or there is no picture");
+}
+
 TEST(Inpaint, AModelsGuessIsPlannedWatchedAndStopped) {
   const Picture damaged = drop_values(waves(64), 0.4, false, 1);
   InpaintOptions options = quick();
@@ -150,20 +162,19 @@ TEST(Inpaint, AModelsGuessIsPlannedWatchedAndStopped) {
   EXPECT_NEAR(plan.seconds() - plan.guess_seconds, without, 0.11) << "0.1 is the least that is told";
   options.groups = 0;
   std::vector<double> fractions;
-  const auto watch = [&](const InpaintProgress& now) {
+  Watching watch([&](const Progress& now) {
     EXPECT_EQ(now.round, 0);
-    EXPECT_FALSE(now.best().channels[0].hasNaN());
     fractions.push_back(now.fraction);
     return true;
-  };
-  inpaint(damaged, options, watch);
+  });
+  inpaint(damaged, options, &watch);
   ASSERT_GT(fractions.size(), 10U);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_EQ(fractions.front(), 0);
   EXPECT_LE(fractions.back(), 1);
   int calls = 0;
-  expect_error<Interrupted>([&] { inpaint(damaged, options, [&](const InpaintProgress&) { return ++calls < 3; }); },
-                            {"interrupted while inpainting"});
+  Watching stop([&](const Progress&) { return ++calls < 3; });
+  EXPECT_FALSE(interrupted_picture(damaged, options, stop).channels[0].hasNaN());
   EXPECT_EQ(calls, 3);
 }
 
@@ -481,13 +492,8 @@ TEST(Inpaint, TinyPicturesAndSingleValuesWork) {
 TEST(Inpaint, StopsWhenAsked) {
   const Picture damaged = drop_values(waves(64), 0.3, false, 1);
   int calls = 0;
-  Picture best;
-  const auto watch = [&](const InpaintProgress& now) {
-    EXPECT_TRUE(now.best);
-    best = now.best();
-    return ++calls < 5;
-  };
-  expect_error<Interrupted>([&] { inpaint(damaged, quick(), watch); }, {"interrupted while inpainting"});
+  Watching watch([&](const Progress&) { return ++calls < 5; });
+  const Picture best = interrupted_picture(damaged, quick(), watch);
   // Values that are set aside for now are in it, as all that is observed.
   const Matrix &before = damaged.channels[0], &after = best.channels[0];
   EXPECT_FALSE(after.hasNaN());

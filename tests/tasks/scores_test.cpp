@@ -1,14 +1,14 @@
 // Mixing known sources, scores, and inference in chunks: what only the program uses.
 
-#include "tasks/scores.h"
-
 #include <gsc/generate.h>
 #include <gsc/inference.h>
 #include <gsc/noise.h>
+#include <gsc/scores.h>
 #include <gtest/gtest.h>
 
 #include "expect_error.h"
 #include "separate_support.h"
+#include "watching.h"
 
 namespace gsc::test {
 namespace {
@@ -63,7 +63,12 @@ TEST(InferInChunks, IsTheSameAsAtOnce) {
   const PosteriorRequest request{.variance = true, .states = 2, .candidates = true};
   InferenceOptions options;
   std::vector<Index> told;
-  const Posterior chunks = infer_in_chunks(model, data, options, request, [&](Index done) { told.push_back(done); });
+  bool go_on = true;
+  Watching watch([&](const Progress& now) {
+    told.push_back(std::lround(now.fraction * 70000));
+    return go_on;
+  });
+  const Posterior chunks = infer(model, data, options, request, watch);
   EXPECT_EQ(told, (std::vector<Index>{65536, 70000}));
   const Posterior whole = infer(model, data, options, request);
   EXPECT_LT((chunks.mean - whole.mean).cwiseAbs().maxCoeff(), 1e-9);
@@ -73,8 +78,8 @@ TEST(InferInChunks, IsTheSameAsAtOnce) {
   EXPECT_LT((chunks.state_weights - whole.state_weights).cwiseAbs().maxCoeff(), 1e-9);
   EXPECT_EQ(chunks.candidates, whole.candidates);
   EXPECT_EQ(chunks.max_active, whole.max_active);
-  expect_error<Interrupted>([&] { infer_in_chunks(model, data, options, request, {}, [] { return true; }); },
-                            {"interrupted"});
+  go_on = false;
+  expect_error<Interrupted>([&] { infer(model, data, options, request, watch); }, {"interrupted"});
 }
 
 }  // namespace

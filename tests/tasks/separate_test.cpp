@@ -1,6 +1,7 @@
 // Source separation: recovery of known sources, which source is which.
 
 #include <gsc/metrics.h>
+#include <gsc/scores.h>
 #include <gsc/separate.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +13,6 @@
 #include "separate_support.h"
 #include "tasks/separate/prepared_channels.h"
 #include "tasks/separate/separate_internal.h"
-#include "tasks/separate/source_matching.h"
 
 namespace gsc::test {
 namespace {

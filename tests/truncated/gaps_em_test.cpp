@@ -138,7 +138,7 @@ TEST_P(GapLearningTypes, WithoutGapsItIsAsEver) {
   EXPECT_LT((with.model().W - without.model().W).cwiseAbs().maxCoeff(), 1e-6);
 }
 
-class NoteObserver final : public Observer {
+class NoteWatcher final : public Watcher {
  public:
   void on_note(const std::string& note) override { notes += note + "\n"; }
   std::string notes;
@@ -156,9 +156,9 @@ TEST(GapLearning, ColumnsWithoutAnyValueStayAndAreNamed) {
   for (const Index memory : {1024, 0}) {
     FitOptions options = options_like(knobs, 5);
     options.inference.gap_memory = memory;
-    NoteObserver observer;
-    const FitResult result = fit(MatrixData(values), options, &observer, start);
-    expect_says(observer.notes, {"columns 2, 5", "no value at all", "stays as it was"});
+    NoteWatcher watcher;
+    const FitResult result = fit(MatrixData(values), options, &watcher, start);
+    expect_says(watcher.notes, {"columns 2, 5", "no value at all", "stays as it was"});
     for (const Index d : {2, 5}) {
       EXPECT_EQ(result.model().W.row(d), start.W.row(d));
       EXPECT_EQ(result.model().intercept[d], start.intercept[d]);
@@ -291,9 +291,9 @@ TEST(GapLearning, HardlyObservedColumnsHaveTheNoiseOfTheOthers) {
       FitOptions options = options_like(knobs, 20);
       options.inference.gap_memory = memory;
       options.batch = batch;
-      NoteObserver observer;
-      const Matrix noise = fit(MatrixData(values), options, &observer).model().noise.values();
-      expect_says(observer.notes, {"columns 2, 4 (from 0)", "no more values than the 5 numbers", "mean of the others"});
+      NoteWatcher watcher;
+      const Matrix noise = fit(MatrixData(values), options, &watcher).model().noise.values();
+      expect_says(watcher.notes, {"columns 2, 4 (from 0)", "no more values than the 5 numbers", "mean of the others"});
       const double others = (noise(0, 0) + noise(1, 0) + noise(3, 0) + noise(5, 0)) / 4;
       EXPECT_NEAR(noise(2, 0), others, 1e-12);
       EXPECT_NEAR(noise(4, 0), others, 1e-12);

@@ -130,18 +130,18 @@ TEST(Online, StopsWhenPassesBringNothingMore) {
 }
 
 TEST(Online, StopsAtACompleteRowWhenAsked) {
-  struct StopSoon final : Observer {
+  struct StopSoon final : Watcher {
     void on_iteration(const FitState& state) override { rows = state.history.size(); }
     bool stop_requested() override { return rows >= 3 && ++asked > 5; }
     std::size_t rows = 0;
     int asked = 0;
-  } observer;
+  } watcher;
   const Planted made = planted(10, 8, 2000, 1, 0.05, 6);
   FitOptions options = online(8, 3);
   const MatrixData data(made.data);
-  FitResult stopped = fit(data, online(8, 100), &observer);
+  FitResult stopped = fit(data, online(8, 100), &watcher);
   EXPECT_EQ(stopped.reason, StopReason::interrupted);
-  EXPECT_EQ(stopped.state.history.size(), observer.rows);
+  EXPECT_EQ(stopped.state.history.size(), watcher.rows);
   const FitResult resumed = resume(data, options, std::move(stopped.state));
   EXPECT_TRUE(resumed.model() == fit(data, options).model());
 }

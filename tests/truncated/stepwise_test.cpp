@@ -90,7 +90,7 @@ TEST_P(SomeTypes, GoesOnWithTheSameBitsAfterPassesBringNothing) {
 }
 
 /// Asks to stop when so many questions after a row have been answered with no.
-class Stopper final : public Observer {
+class Stopper final : public Watcher {
  public:
   Stopper(int row, int questions) : row_(row), questions_(questions) {}
   void on_iteration(const FitState& state) override { reached_ = state.history.back().iteration >= row_; }
@@ -298,7 +298,7 @@ TEST(Intercept, FarFromZeroChangesNothing) {
 }
 
 TEST(Intercept, ALevelWithoutOneIsSaid) {
-  class Notes final : public Observer {
+  class Notes final : public Watcher {
    public:
     void on_note(const std::string& note) override { notes.push_back(note); }
     std::vector<std::string> notes;

@@ -22,36 +22,25 @@ namespace gsc {
 namespace {
 
 /// Passes what fit() reports on to the caller, as a share of the whole work.
-class LearningProgress final : public Observer {
+class LearningProgress final : public Watcher {
  public:
-  LearningProgress(const DenoiseObserver& observer, DenoiseProgress base, double share, int iterations)
-      : observer_(observer), base_(base), share_(share), last_(base.fraction), iterations_(iterations) {}
+  LearningProgress(Watcher* watcher, const Progress& base, double share, int iterations)
+      : watcher_(watcher), base_(base), share_(share), iterations_(iterations) {}
   void on_iteration(const FitState& state) override {
-    if (!observer_) return;
-    DenoiseProgress now = base_;
+    if (watcher_ == nullptr) return;
+    Progress now = base_;
     now.fraction += share_ * state.history.back().iteration / std::max(1, iterations_);
-    last_ = now.fraction;
     now.state = &state;
-    stop_ = !observer_(now) || stop_;
+    watcher_->on_progress(now);
   }
   /// Within a pass, too: one over a large picture takes seconds.
-  bool stop_requested() override {
-    if (!stop_ && observer_) {
-      DenoiseProgress now = base_;
-      now.fraction = last_;
-      now.asking = true;
-      stop_ = !observer_(now);
-    }
-    return stop_;
-  }
-  bool stopped() const { return stop_; }
+  bool stop_requested() override { return watcher_ != nullptr && watcher_->stop_requested(); }
 
  private:
-  const DenoiseObserver& observer_;
-  DenoiseProgress base_;
-  double share_, last_;
+  Watcher* watcher_;
+  Progress base_;
+  double share_;
   int iterations_;
-  bool stop_ = false;
 };
 
 /// All patches, or of a large picture so many that lie on a grid: what starts need to know of them is not much.
@@ -112,7 +101,7 @@ void lower_to_useful(const Data& patches, const std::optional<Model>& start, Fit
   lambda = largest / 2;
 }
 
-FitResult learn(const Picture& noisy, ModelPlan& plan, double noise, Observer& observer) {
+FitResult learn(const Picture& noisy, ModelPlan& plan, double noise, Watcher& watcher) {
   Random random(plan.fit.seed);
   const Index height = noisy.height(), width = noisy.width();
   PatchPositions positions = grid_positions(height, width, plan.patch, 1);
@@ -126,7 +115,7 @@ FitResult learn(const Picture& noisy, ModelPlan& plan, double noise, Observer& o
     lower_to_useful(data, start, plan.fit);
     plan.coding.lambda = plan.fit.inference.coding.lambda;
   }
-  return fit(data, plan.fit, &observer, std::move(start));
+  return fit(data, plan.fit, &watcher, std::move(start));
 }
 
 /// Where groups are computed, unless on the processor: `auto` takes a device that is there where the work is worth
@@ -138,11 +127,12 @@ std::unique_ptr<PatchDevice> device_of_groups(const DenoisePlan& plan, const std
   return make_patch_device(device);
 }
 
-/// What of the whole work is done, and what there is to show.
-class Work {
+/// What of the whole work is done. It watches the part that is a denoising itself.
+class Work final : public Watcher {
  public:
-  Work(const DenoisePlan& plan, const DenoiseObserver& observer) : observer_(observer), whole_(plan.seconds()) {
+  Work(const DenoisePlan& plan, Watcher* watcher) : watcher_(watcher), whole_(plan.seconds()) {
     now.models = static_cast<int>(plan.models.size());
+    now.rounds = plan.group_rounds;
   }
   /// Goes on with a part that takes so many seconds by the plan.
   void begin(double seconds) {
@@ -150,51 +140,34 @@ class Work {
     part_ = seconds / whole_;
     now.fraction = before_;
   }
-  bool report(double share, bool asking = false) {
+  bool report(double share) {
     now.fraction = before_ + part_ * share;
-    now.asking = asking;
-    return !observer_ || observer_(now);
+    if (watcher_ != nullptr) watcher_->on_progress(now);
+    return !stop_requested();
   }
+  void on_progress(const Progress& of_part) override { report(of_part.fraction); }
+  bool stop_requested() override { return watcher_ != nullptr && watcher_->stop_requested(); }
 
-  DenoiseProgress now;
+  Progress now;
   double part() const { return part_; }
 
  private:
-  const DenoiseObserver& observer_;
+  Watcher* watcher_;
   double whole_, before_ = 0, part_ = 0;
 };
 
-}  // namespace
-
-Denoised denoise(const Picture& noisy, const DenoiseOptions& options, const DenoiseObserver& observer) {
-  return denoise_as_planned(noisy, plan_denoising(noisy, options), observer);
-}
-
-PlannedDenoising plan_denoising(const Picture& noisy, const DenoiseOptions& options) {
-  const NumericScope scope;
-  options.validate();
-  const DenoisePlan plan = plan_denoising(noisy, options, noise_level(noisy, options));
-  return {plan.noise, plan_text(plan), plan.seconds(), std::make_shared<const DenoisePlan>(plan)};
-}
-
-Denoised denoise_as_planned(const Picture& noisy, const PlannedDenoising& planned, const DenoiseObserver& observer) {
-  return denoise_as_planned(noisy, *planned.plan, observer);
-}
-
-Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer) {
-  const NumericScope scope;
+void denoise_into(Denoised& result, const Picture& noisy, const DenoisePlan& plan, Watcher* watcher) {
   const int threads = plan.groups.threads;
-  Denoised result;
   result.noise = plan.noise;
   result.nonlocal_rounds = plan.models.front().nonlocal_rounds;
   result.group_rounds = plan.group_rounds;
-  Work work(plan, observer);
+  Work work(plan, watcher);
   const auto go_on = [&](double done) { return work.report(done); };
   for (ModelPlan model : plan.models) {
     work.begin(model.learning_seconds);
-    LearningProgress watch(observer, work.now, work.part(), model.fit.iterations);
+    LearningProgress watch(watcher, work.now, work.part(), model.fit.iterations);
     FitResult found = learn(noisy, model, plan.noise.std, watch);
-    if (watch.stopped()) throw Interrupted("interrupted while learning");
+    if (found.reason == StopReason::interrupted) throw Interrupted("interrupted while learning");
     Denoised::Learned learned{model.patch, model.patch_mean, model.fit, std::move(found), 0};
     work.begin(model.inferring_seconds);
     const Stopwatch stopwatch;
@@ -208,7 +181,6 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
       average_in(result.picture, part.picture, work.now.model, threads);
       average_in(result.std, part.std, work.now.model, threads);
     }
-    work.now.best = &result.picture;
     learned.fit.state.method.columns.clear();  // as large as the data
     result.learned.push_back(std::move(learned));
   }
@@ -218,7 +190,7 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   Picture disagreement;
   const auto begin_round = [&] {
     work.begin(plan.group_seconds / plan.group_rounds);
-    ++work.now.group_round;
+    ++work.now.round;
   };
   const std::string& device = plan.models.front().fit.inference.device;
   const std::unique_ptr<PatchDevice> patches = device_of_groups(plan, device);
@@ -230,13 +202,40 @@ Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const
   for (const DenoisePlan& half : plan.coarse) {
     work.begin(half.seconds());
     work.now.half_size = true;
-    const auto watch = [&](const DenoiseProgress& now) { return work.report(now.fraction, now.asking); };
-    add_coarse(denoise_as_planned(halved(noisy), half, watch).picture, plan.coarse_share, result.picture);
+    add_coarse(denoise_as_planned(halved(noisy), half, &work).picture, plan.coarse_share, result.picture);
   }
   if (has_std && plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
     combine_deviations(plan.group_noise, disagreement, result.std, threads);
   result.picture.alpha = noisy.alpha;
   result.picture.metadata = noisy.metadata;
+}
+
+}  // namespace
+
+Denoised denoise(const Picture& noisy, const DenoiseOptions& options, Watcher* watcher) {
+  return denoise_as_planned(noisy, plan_denoising(noisy, options), watcher);
+}
+
+PlannedDenoising plan_denoising(const Picture& noisy, const DenoiseOptions& options) {
+  const NumericScope scope;
+  options.validate();
+  const DenoisePlan plan = plan_denoising(noisy, options, noise_level(noisy, options));
+  return {plan.noise, plan_text(plan), plan.seconds(), std::make_shared<const DenoisePlan>(plan)};
+}
+
+Denoised denoise_as_planned(const Picture& noisy, const PlannedDenoising& planned, Watcher* watcher) {
+  return denoise_as_planned(noisy, *planned.plan, watcher);
+}
+
+Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, Watcher* watcher) {
+  const NumericScope scope;
+  Denoised result;
+  try {
+    denoise_into(result, noisy, plan, watcher);
+  } catch (Interrupted& error) {
+    error.picture = result.picture.channels.empty() ? nullptr : std::make_shared<const Picture>(result.picture);
+    throw;
+  }
   return result;
 }
 

@@ -58,6 +58,6 @@ DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, 
 std::string plan_text(const DenoisePlan& plan);
 
 /// What denoise() does once it is planned.
-Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, const DenoiseObserver& observer = {});
+Denoised denoise_as_planned(const Picture& noisy, const DenoisePlan& plan, Watcher* watcher = nullptr);
 
 }  // namespace gsc

@@ -45,12 +45,12 @@ Picture deviations(const Picture& damaged, const Picture& variance, const HeldOu
 /// One inpainting at work.
 class Inpainting {
  public:
-  Inpainting(const Picture& damaged, const InpaintPlan& plan, const InpaintObserver& observer)
-      : damaged_(damaged), scaled_(to_units(damaged, plan.units)), plan_(plan), observer_(observer) {
+  Inpainting(const Picture& damaged, const InpaintPlan& plan, Watcher* watcher)
+      : damaged_(damaged), scaled_(to_units(damaged, plan.units)), plan_(plan), watcher_(watcher) {
     now_.rounds = static_cast<int>(plan.rounds.size());
   }
 
-  Inpainted run() {
+  Inpainted run() try {
     result_.missing = plan_.missing;
     result_.values = plan_.values;
     result_.deepest = plan_.deepest;
@@ -73,6 +73,9 @@ class Inpainting {
     result_.seconds_grouping = watch.seconds();
     result_.picture = whole();
     return std::move(result_);
+  } catch (Interrupted& error) {
+    error.picture = std::make_shared<const Picture>(whole());
+    throw;
   }
 
  private:
@@ -106,7 +109,6 @@ class Inpainting {
   void begin(const Picture& some) {
     const Picture guess = first_guess(some);
     result_.picture = to_units(guess, plan_.units);
-    now_.best = [this] { return whole(); };
     // A model has the units of the pixels.
     if (plan_.learned)
       result_.picture = to_units(model_guess(some, *plan_.learned, guess, plan_.threads,
@@ -151,7 +153,9 @@ class Inpainting {
   /// After so many of the seconds of the plan.
   bool report(double seconds) {
     now_.fraction = std::min(1.0, seconds / plan_.seconds());
-    return !observer_ || observer_(now_);
+    if (watcher_ == nullptr) return true;
+    watcher_->on_progress(now_);
+    return !watcher_->stop_requested();
   }
 
   /// The result so far as it would be given back: with the values that are set aside for now.
@@ -166,8 +170,8 @@ class Inpainting {
   const Picture& damaged_;
   const Picture scaled_;  // in the plan's units, as the result is until it is given back
   const InpaintPlan& plan_;
-  const InpaintObserver& observer_;
-  InpaintProgress now_;
+  Watcher* watcher_;
+  Progress now_;
   Inpainted result_;
   Picture variance_;  // of every value's error, as the groups see it
 };
@@ -189,18 +193,17 @@ void InpaintOptions::validate() const {
   if (threads < 0) throw UsageError("threads is " + std::to_string(threads) + "; it must be at least 0");
 }
 
-Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, const InpaintObserver& observer) {
-  return inpaint_as_planned(damaged, plan_inpainting(damaged, options), observer);
+Inpainted inpaint(const Picture& damaged, const InpaintOptions& options, Watcher* watcher) {
+  return inpaint_as_planned(damaged, plan_inpainting(damaged, options), watcher);
 }
 
-Inpainted inpaint_as_planned(const Picture& damaged, const PlannedInpainting& planned,
-                             const InpaintObserver& observer) {
-  return inpaint_as_planned(damaged, *planned.plan, observer);
+Inpainted inpaint_as_planned(const Picture& damaged, const PlannedInpainting& planned, Watcher* watcher) {
+  return inpaint_as_planned(damaged, *planned.plan, watcher);
 }
 
-Inpainted inpaint_as_planned(const Picture& damaged, const InpaintPlan& plan, const InpaintObserver& observer) {
+Inpainted inpaint_as_planned(const Picture& damaged, const InpaintPlan& plan, Watcher* watcher) {
   const NumericScope scope;
-  return Inpainting(damaged, plan, observer).run();
+  return Inpainting(damaged, plan, watcher).run();
 }
 
 }  // namespace gsc

@@ -40,6 +40,6 @@ InpaintPlan make_plan(const Picture& damaged, const InpaintOptions& options);
 std::string plan_text(const InpaintPlan& plan);
 
 /// What inpaint() does once it is planned.
-Inpainted inpaint_as_planned(const Picture& damaged, const InpaintPlan& plan, const InpaintObserver& observer = {});
+Inpainted inpaint_as_planned(const Picture& damaged, const InpaintPlan& plan, Watcher* watcher = nullptr);
 
 }  // namespace gsc

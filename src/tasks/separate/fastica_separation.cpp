@@ -35,10 +35,10 @@ Matrix start_of(const Whitened& white, const FasticaOptions& options, std::uint6
 }
 
 FasticaDirections directions_of(const Matrix& channels, const Whitened& white, const SeparateOptions& options,
-                                Observer* observer) {
+                                Watcher* watcher) {
   return fastica(channels, start_of(white, options.fastica, options.fit.seed), options.fastica,
                  thread_count(options.fit.inference.threads),
-                 [&] { return observer != nullptr && observer->stop_requested(); });
+                 [&] { return watcher != nullptr && watcher->stop_requested(); });
 }
 
 void check_counts(const SeparateOptions& options, Index latents, Index channels) {
@@ -72,7 +72,7 @@ void note_run(const FasticaRun& run, double tolerance, std::vector<std::string>&
 
 }  // namespace
 
-Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
+Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& options, Watcher* watcher) {
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
   options.fastica.validate();
@@ -90,7 +90,7 @@ Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& opt
                 "sources; ask for fewer");
   separation.whitened = true;
   try {
-    const FasticaDirections directions = directions_of(prepared.channels, white, options, observer);
+    const FasticaDirections directions = directions_of(prepared.channels, white, options, watcher);
     separation.fastica = directions.run;
     separation.mixing = white.undo * directions.W.transpose();
     separation.sources = directions.W * prepared.channels;
@@ -125,11 +125,11 @@ Model model_of_sources(const Matrix& W, const Matrix& sources) {
 }
 
 std::optional<Model> fastica_start(const Matrix& channels, Index latents, const SeparateOptions& options,
-                                   Observer* observer, std::optional<FasticaRun>& run) {
+                                   Watcher* watcher, std::optional<FasticaRun>& run) {
   Matrix white = channels;
   const Whitened whitened = whiten(white, "the mixture", latents, Dependent::dropped);
   if (whitened.undo.cols() < latents) return {};
-  const FasticaDirections found = directions_of(white, whitened, options, observer);
+  const FasticaDirections found = directions_of(white, whitened, options, watcher);
   run = found.run;
   return model_of_sources(whitened.undo * found.W.transpose(), found.W * white);
 }

@@ -160,8 +160,8 @@ void check_squares(const Matrix& mixture) {
 
 }  // namespace
 
-Separation separate(const Matrix& mixture, const SeparateOptions& options, Observer* observer) {
-  if (options.method == SeparateMethod::fastica) return separate_by_fastica(mixture, options, observer);
+Separation separate(const Matrix& mixture, const SeparateOptions& options, Watcher* watcher) {
+  if (options.method == SeparateMethod::fastica) return separate_by_fastica(mixture, options, watcher);
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
   check_squares(mixture);
@@ -171,9 +171,9 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
   double noise = 0;  // as noise_of()
   const auto learn = [&](const Prepared& from, bool start_from_fastica) {
     std::optional<Model> first;
-    if (start_from_fastica) first = fastica_start(from.channels, single.latents, options, observer, separation.fastica);
+    if (start_from_fastica) first = fastica_start(from.channels, single.latents, options, watcher, separation.fastica);
     Restarts starts =
-        fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, observer, first);
+        fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, watcher, first);
     noise = noise_of(starts, !first);
     take(std::move(starts), separation);
     return separation.fit.reason != StopReason::interrupted;
@@ -190,7 +190,7 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Obser
       separation.noise_share = noise;
       separation.notes = {"whitened channels are " + percent(noise) +
                           " noise, so the sources are sought in the channels as they are"};
-      if (observer != nullptr) observer->on_note(separation.notes.back());
+      if (watcher != nullptr) watcher->on_note(separation.notes.back());
     } else {
       separation.noise_share = separation.fit.model().noise.mean_variance();
       separation.notes.push_back("channels are whitened first; " + percent(*separation.noise_share) +

@@ -1,4 +1,6 @@
-#include "tasks/separate/source_matching.h"
+// The assignment of learned sources to true ones.
+
+#include <gsc/scores.h>
 
 #include <limits>
 

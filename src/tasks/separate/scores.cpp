@@ -1,9 +1,12 @@
-#include "tasks/scores.h"
+#include <gsc/scores.h>
 
+#include <gsc/generate.h>
 #include <gsc/metrics.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "model/random_draws.h"
 
 namespace gsc {
 
@@ -16,6 +19,16 @@ PictureScore score_of(const Picture& clean, const Picture& noisy, const Picture&
     score.ssim = ssim(clean, denoised, peak);
   }
   return score;
+}
+
+KnownMixture mix(Matrix sources, double perturbation, double noise_std, std::uint64_t seed) {
+  Random random(seed);
+  KnownMixture known;
+  known.sources = std::move(sources);
+  known.mixing = mixing_matrix(known.sources.rows(), perturbation, random);
+  known.mixture = known.mixing * known.sources;
+  if (noise_std > 0) known.mixture += noise_std * standard_normal(known.mixture.rows(), known.mixture.cols(), random);
+  return known;
 }
 
 SeparationScore score_of(const KnownMixture& truth, const Separation& separation) {
