@@ -58,7 +58,7 @@ void run_one(const Experiment& experiment, const experiments::Request& request, 
     progress.show(fmt::format("{}: {} of {} trials{}", experiment.name(), now.done, now.all,
                               now.seconds_left < 0 ? "" : fmt::format(", {} left", duration_text(now.seconds_left))),
                   std::chrono::seconds(5));
-    return !interrupted();
+    return interrupted();
   });
   progress.say(fmt::format("{} ({}): {} trials, {} of work, on {}", experiment.name(), experiment.place(),
                            outcome.trials, duration_text(outcome.seconds),

@@ -108,7 +108,7 @@ class Finishers {
 
  private:
   void ask_observer() const {
-    if (observer_ && !observer_(progress_)) throw Interrupted("interrupted");
+    if (observer_ && observer_(progress_)) throw Interrupted("interrupted");
   }
 
   const Experiment& experiment_;
@@ -195,7 +195,7 @@ std::vector<Finished> run_trials(const Experiment& experiment, const Request& re
       run_side_by_side(experiment, request, mine, [&](Finished trial) {
         if (finishers) return finishers->add(std::move(trial));
         if (!experiment.by_whole_team()) lines += as_line(trial) + '\n';
-        if (observer && !observer({})) throw Interrupted("interrupted");
+        if (observer && observer({})) throw Interrupted("interrupted");
       });
     } catch (...) {
       failure = std::current_exception();

@@ -12,7 +12,7 @@ struct TrialsProgress {
   int done = 0, all = 0;
   double seconds_left = -1;  ///< negative: not known yet
 };
-/// Returns false to stop: what is finished is kept and Interrupted thrown.
+/// Returns true to stop: what is finished is kept and Interrupted thrown.
 using TrialsObserver = std::function<bool(const TrialsProgress&)>;
 
 /// One line of JSON a trial: {"settings": ..., "result": ..., "seconds": ...}. A line cut off by a crash is ignored.

@@ -2,6 +2,7 @@
 // All of target gsc::core: data, models, inference, learning.
 
 #include <gsc/data.h>
+#include <gsc/dictionary.h>
 #include <gsc/fit.h>
 #include <gsc/fit_piece.h>
 #include <gsc/generate.h>
@@ -12,6 +13,9 @@
 #include <gsc/nonlocal.h>
 #include <gsc/option_list.h>
 #include <gsc/recording.h>
+#include <gsc/rescues.h>
 #include <gsc/restarts.h>
 #include <gsc/team.h>
 #include <gsc/types.h>
+#include <gsc/watcher.h>
+#include <gsc/words.h>

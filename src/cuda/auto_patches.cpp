@@ -18,9 +18,9 @@ void AutoPatches::fall_back(const DeviceError& why) {
 
 bool AutoPatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                                 std::span<const GroupShape> sizes, float* mean, float* variance,
-                                const std::function<bool(double)>& go_on) {
+                                const std::function<bool(double)>& stop_at) {
   if (!failed_) try {
-      return gpu_->filter_groups(noisy, pilot, largest, sizes, mean, variance, go_on);
+      return gpu_->filter_groups(noisy, pilot, largest, sizes, mean, variance, stop_at);
     } catch (const DeviceError& error) {
       fall_back(error);
     }

@@ -24,7 +24,7 @@ class AutoPatches final : public PatchDevice {
 
   bool has(std::span<const GroupShape> sizes) const override { return !failed_ && gpu_->has(sizes); }
   bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest, std::span<const GroupShape> sizes,
-                     float* mean, float* variance, const std::function<bool(double)>& go_on) override;
+                     float* mean, float* variance, const std::function<bool(double)>& stop_at) override;
   std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) override;
 
  private:

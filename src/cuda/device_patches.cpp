@@ -42,7 +42,7 @@ bool DevicePatches::has(std::span<const GroupShape> sizes) const {
 
 bool DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                                   std::span<const GroupShape> sizes, float* mean, float* variance,
-                                  const std::function<bool(double)>& go_on) {
+                                  const std::function<bool(double)>& stop_at) {
   Index around = 0;  // rows beyond a strip that its groups need
   for (const GroupShape& size : sizes) around = std::max(around, 2 * (size.reach + size.patch));
   const Index height = noisy.height, width = noisy.width, planes = static_cast<Index>(noisy.planes.size());
@@ -64,7 +64,7 @@ bool DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
     pass.begin(on_host(noisy), on_host(pilot), top, bottom - top, largest, variance != nullptr);
     for (const GroupShape& size : sizes) {
       pass.add(shape_of(size), first, count, [&](double share) {
-        if (go_on && !go_on((step + share) / steps)) throw Interrupted("interrupted while denoising");
+        if (stop_at && stop_at((step + share) / steps)) throw Interrupted("interrupted while denoising");
       });
       step += 1;
     }

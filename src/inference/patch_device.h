@@ -42,12 +42,12 @@ class GSC_EXPORT PatchDevice {
   /// Whether it can do groups like these.
   virtual bool has(std::span<const GroupShape> sizes) const = 0;
   /// One round of groups: channel by channel, height x width, the mean of the results of the sizes and, unless null,
-  /// their variance. Three planes are Y, U and V (tasks/picture/planes.h) and become red, green and blue. Calls go_on(share
-  /// done) now and then; throws Interrupted if that returns false. `largest`: of the absolute values of both.
+  /// their variance. Three planes are Y, U and V (tasks/picture/planes.h) and become red, green and blue. Asks stop_at(share
+  /// done) now and then; throws Interrupted if that returns true. `largest`: of the absolute values of both.
   /// False: it cannot after all, and the processor is to do it.
   virtual bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                              std::span<const GroupShape> sizes, float* mean, float* variance,
-                             const std::function<bool(double)>& go_on) = 0;
+                             const std::function<bool(double)>& stop_at) = 0;
   /// `most` neighbours of patches of patch x patch pixels, at most `reach` away in each direction; null if it cannot.
   virtual std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) = 0;
 };

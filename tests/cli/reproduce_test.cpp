@@ -160,7 +160,7 @@ TEST(Trials, StoppingKeepsWhatIsFinished) {
   const Counting experiment;
   Request request;
   request.trials = 4;
-  const auto until_two = [](const TrialsProgress& now) { return now.done < 2; };
+  const auto until_two = [](const TrialsProgress& now) { return now.done >= 2; };
   test::expect_error<Interrupted>([&] { run_trials(experiment, request, file, until_two); }, {"interrupted"});
   EXPECT_EQ(read_trials(file).size(), 2U);
 }

@@ -153,7 +153,7 @@ TEST(DeviceGroups, StopWhenAsked) {
   made.options.device = &device;
   int calls = 0;
   expect_error<Interrupted>(
-      [&] { filter_groups(made.noisy, made.pilot, 20, made.options, [&](double) { return ++calls < 3; }); },
+      [&] { filter_groups(made.noisy, made.pilot, 20, made.options, [&](double) { return ++calls == 3; }); },
       {"interrupted while denoising"});
   EXPECT_EQ(calls, 3);
 }
@@ -251,9 +251,9 @@ TEST(DeviceGroups, WholeDenoising) {
     bool has(std::span<const GroupShape> sizes) const override { return device_.has(sizes); }
     bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                        std::span<const GroupShape> sizes, float* mean, float* variance,
-                       const std::function<bool(double)>& go_on) override {
+                       const std::function<bool(double)>& stop_at) override {
       ++rounds_;
-      return device_.filter_groups(noisy, pilot, largest, sizes, mean, variance, go_on);
+      return device_.filter_groups(noisy, pilot, largest, sizes, mean, variance, stop_at);
     }
     std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) override {
       ++searches_;

@@ -220,8 +220,8 @@ TEST_F(MosaicOnADevice, StopsWhenAsked) {
   const Picture noisy = bent(shape.height, shape.width, shape.channels);
   const ModelPlan plan = plan_of(shape, on_device(truncated(5, 3)));
   int asked = 0;
-  const auto go_on = [&](double) { return ++asked < 3; };
-  EXPECT_THROW(reconstruct(noisy, model_of(shape), plan, go_on), Interrupted);
+  const auto stop_at = [&](double) { return ++asked == 3; };
+  EXPECT_THROW(reconstruct(noisy, model_of(shape), plan, stop_at), Interrupted);
   EXPECT_EQ(asked, 3);
 }
 

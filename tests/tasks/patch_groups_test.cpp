@@ -251,8 +251,9 @@ TEST_F(Groups, PassOnWhatIsThrownInAThread) {
 
 TEST_F(Groups, StopWhenAsked) {
   int calls = 0;
-  expect_error<Interrupted>([&] { filter_groups(noisy_, pilot_, 25, options(1), [&](double) { return ++calls < 3; }); },
-                            {"interrupted while denoising"});
+  expect_error<Interrupted>(
+      [&] { filter_groups(noisy_, pilot_, 25, options(1), [&](double) { return ++calls == 3; }); },
+      {"interrupted while denoising"});
   EXPECT_LE(calls, 4);
 }
 

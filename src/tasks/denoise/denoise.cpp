@@ -140,10 +140,11 @@ class Work final : public Watcher {
     part_ = seconds / whole_;
     now.fraction = before_;
   }
+  /// Whether to stop.
   bool report(double share) {
     now.fraction = before_ + part_ * share;
     if (watcher_ != nullptr) watcher_->on_progress(now);
-    return !stop_requested();
+    return stop_requested();
   }
   void on_progress(const Progress& of_part) override { report(of_part.fraction); }
   bool stop_requested() override { return watcher_ != nullptr && watcher_->stop_requested(); }
@@ -162,7 +163,7 @@ void denoise_into(Denoised& result, const Picture& noisy, const DenoisePlan& pla
   result.nonlocal_rounds = plan.models.front().nonlocal_rounds;
   result.group_rounds = plan.group_rounds;
   Work work(plan, watcher);
-  const auto go_on = [&](double done) { return work.report(done); };
+  const auto stop_at = [&](double done) { return work.report(done); };
   for (ModelPlan model : plan.models) {
     work.begin(model.learning_seconds);
     LearningProgress watch(watcher, work.now, work.part(), model.fit.iterations);
@@ -171,7 +172,7 @@ void denoise_into(Denoised& result, const Picture& noisy, const DenoisePlan& pla
     Denoised::Learned learned{model.patch, model.patch_mean, model.fit, std::move(found), 0};
     work.begin(model.inferring_seconds);
     const Stopwatch stopwatch;
-    Reconstruction part = reconstruct(noisy, learned.fit.model(), model, go_on);
+    Reconstruction part = reconstruct(noisy, learned.fit.model(), model, stop_at);
     learned.seconds_inferring = stopwatch.seconds();
     ++work.now.model;
     if (work.now.model == 1) {
@@ -196,7 +197,7 @@ void denoise_into(Denoised& result, const Picture& noisy, const DenoisePlan& pla
   const std::unique_ptr<PatchDevice> patches = device_of_groups(plan, device);
   GroupOptions groups = plan.groups;
   groups.device = patches.get();
-  filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, go_on,
+  filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, stop_at,
                    &disagreement);
   result.seconds_grouping = stopwatch.seconds();
   for (const DenoisePlan& half : plan.coarse) {

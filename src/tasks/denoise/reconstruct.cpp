@@ -29,7 +29,7 @@ constexpr double kMostBandBytes = 5e7;  // posteriors of a band where there are 
 ///
 ///   (w y + sum_i x_i) / (w + count)        w = plan.noisy_weight
 Reconstruction reconstruct_from_codes(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                                      const std::function<bool(double)>& go_on) {
+                                      const std::function<bool(double)>& stop_at) {
   const PatchData data(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride),
                        plan.remove_mean());
   InferenceOptions options = plan.fit.inference;
@@ -39,7 +39,7 @@ Reconstruction reconstruct_from_codes(const Picture& noisy, const Model& model, 
   const Matrix atoms = model.W.transpose();
   PatchAverager averager(data.positions(), data.channels(), false);
   double done = 0;
-  const auto stop = [&] { return go_on && !go_on(done); };
+  const auto stop = [&] { return stop_at && stop_at(done); };
   Matrix patches, means;
   for (Index first = 0; first < data.rows(); first += kBlock) {
     const Index count = std::min(kBlock, data.rows() - first);
@@ -86,11 +86,11 @@ Model model_for_inference(const Model& model, const ModelPlan& plan) {
 class Reconstructor {
  public:
   Reconstructor(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                const std::function<bool(double)>& go_on, double most_bytes)
+                const std::function<bool(double)>& stop_at, double most_bytes)
       : noisy_(noisy),
         model_(model_for_inference(model, plan)),
         plan_(plan),
-        go_on_(go_on),
+        stop_at_(stop_at),
         most_bytes_(most_bytes),
         data_(noisy, grid_positions(noisy.height(), noisy.width(), plan.patch, plan.stride), plan.remove_mean()),
         engine_(make_engine(data_, plan.fit.inference)),
@@ -124,11 +124,11 @@ class Reconstructor {
 
   void report(double share_of_pass) {
     done_ = (static_cast<double>(pass_) + share_of_pass) / static_cast<double>(passes_);
-    if (go_on_ && !go_on_(done_)) throw Interrupted("interrupted while denoising");
+    if (stop_at_ && stop_at_(done_)) throw Interrupted("interrupted while denoising");
   }
   /// Within a band nothing new is done.
   StopRequest stop() const {
-    return [this] { return go_on_ && !go_on_(done_); };
+    return [this] { return stop_at_ && stop_at_(done_); };
   }
 
   /// Calls infer(first patch, how many, their own priors) for rows begin .. end-1 of the grid of patches in this round,
@@ -301,7 +301,7 @@ class Reconstructor {
   const Picture& noisy_;
   const Model model_;
   const ModelPlan& plan_;
-  const std::function<bool(double)>& go_on_;
+  const std::function<bool(double)>& stop_at_;
   double most_bytes_;
   PatchData data_;
   std::unique_ptr<Engine> engine_;
@@ -317,15 +317,15 @@ class Reconstructor {
 }  // namespace
 
 Reconstruction reconstruct(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                           const std::function<bool(double)>& go_on) {
-  return reconstruct_in_bands(noisy, model, plan, go_on, kMostPosteriorBytes);
+                           const std::function<bool(double)>& stop_at) {
+  return reconstruct_in_bands(noisy, model, plan, stop_at, kMostPosteriorBytes);
 }
 
 Reconstruction reconstruct_in_bands(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                                    const std::function<bool(double)>& go_on, double most_bytes) {
+                                    const std::function<bool(double)>& stop_at, double most_bytes) {
   const NumericScope scope;
-  if (point_estimate(plan.fit.inference.method)) return reconstruct_from_codes(noisy, model, plan, go_on);
-  return Reconstructor(noisy, model, plan, go_on, most_bytes).run();
+  if (point_estimate(plan.fit.inference.method)) return reconstruct_from_codes(noisy, model, plan, stop_at);
+  return Reconstructor(noisy, model, plan, stop_at, most_bytes).run();
 }
 
 }  // namespace gsc

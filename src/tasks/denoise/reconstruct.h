@@ -14,14 +14,14 @@ struct Reconstruction {
   Picture std;  ///< posterior standard deviation of each pixel; no channels where patches have codes alone
 };
 
-/// Calls go_on(share done) now and then; throws Interrupted if that returns false.
+/// Asks stop_at(share done) now and then; throws Interrupted if that returns true.
 Reconstruction reconstruct(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                           const std::function<bool(double)>& go_on = {});
+                           const std::function<bool(double)>& stop_at = {});
 
 /// Bytes that posteriors of patches may take at a time; beyond, a picture is done in bands of rows that overlap.
 inline constexpr double kMostPosteriorBytes = 6e8;
 /// The same with another limit, for tests: where bands begin and end changes no bit.
 Reconstruction reconstruct_in_bands(const Picture& noisy, const Model& model, const ModelPlan& plan,
-                                    const std::function<bool(double)>& go_on, double most_bytes);
+                                    const std::function<bool(double)>& stop_at, double most_bytes);
 
 }  // namespace gsc

@@ -71,10 +71,10 @@ struct Band {
 Band band_of(const std::vector<Index>& rows, Index band, Index reach, Index patch, Index height);
 
 /// total += filter(band, scratch) for begin <= band < end, on several threads; `scratch` is made by each of them. Calls
-/// go_on(bands done) now and then; throws Interrupted("interrupted while " + doing) if that returns false.
+/// stop_at(bands done) now and then; throws Interrupted("interrupted while " + doing) if that returns true.
 template <class MakeScratch, class Filter>
 void add_bands(Index begin, Index end, int threads, const MakeScratch& make_scratch, const Filter& filter,
-               PictureSums& total, const std::function<bool(Index)>& go_on, const char* doing) {
+               PictureSums& total, const std::function<bool(Index)>& stop_at, const char* doing) {
   Failure failure;
 #pragma omp parallel num_threads(threads)
   {
@@ -86,7 +86,7 @@ void add_bands(Index begin, Index end, int threads, const MakeScratch& make_scra
       std::optional<BandSums> sums;
       failure.guard([&] {
         sums = filter(band, *scratch);
-        if (omp_get_thread_num() == 0 && go_on && !go_on(band - begin))
+        if (omp_get_thread_num() == 0 && stop_at && stop_at(band - begin))
           throw Interrupted(std::string("interrupted while ") + doing);
       });
 #pragma omp ordered

@@ -109,7 +109,7 @@ std::vector<GroupShape> shapes_of(const GroupOptions& options, double noise, Ind
 
 /// False where the device cannot.
 bool filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes,
-                      const GroupOptions& options, const std::function<bool(double)>& go_on, Picture& result,
+                      const GroupOptions& options, const std::function<bool(double)>& stop_at, Picture& result,
                       Picture* disagreement) {
   const Index height = noisy.height(), width = noisy.width(), plane = height * width;
   const auto numbers = static_cast<std::size_t>(noisy.size() * plane);
@@ -117,7 +117,7 @@ bool filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const 
   const auto variance = std::make_unique_for_overwrite<float[]>(disagreement != nullptr ? numbers : 0);
   if (!options.device->filter_groups(noisy.view(), pilot.view(),
                                      std::max(noisy.largest(options.threads), pilot.largest(options.threads)), shapes,
-                                     mean.get(), disagreement != nullptr ? variance.get() : nullptr, go_on))
+                                     mean.get(), disagreement != nullptr ? variance.get() : nullptr, stop_at))
     return false;
   const auto take = [&](const float* from, Picture& to) {
     to.channels.resize(static_cast<std::size_t>(noisy.size()));
@@ -145,7 +145,7 @@ struct Scratch {
 }  // namespace
 
 Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, const GroupOptions& options,
-                      const std::function<bool(double)>& go_on, Picture* disagreement) {
+                      const std::function<bool(double)>& stop_at, Picture* disagreement) {
   const NumericScope scope;
   const Planes noisy_planes(noisy, Colours::turned, options.threads);
   const Planes pilot_planes(pilot, Colours::turned, options.threads);
@@ -159,7 +159,7 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
   if (options.device != nullptr && options.team == nullptr) {
     const std::vector<GroupShape> shapes = shapes_of(options, noise, smaller_side, noisy_planes.size());
     if (options.device->has(shapes) &&
-        filter_on_device(noisy_planes, pilot_planes, shapes, options, go_on, result, disagreement))
+        filter_on_device(noisy_planes, pilot_planes, shapes, options, stop_at, result, disagreement))
       return result;
   }
   result = blank(noisy, options.threads);
@@ -181,7 +181,7 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
           [&](Index band, Scratch& scratch) { return groups.filter_band(band, scratch.filter, scratch.matches); },
           total,
           [&](Index bands) {
-            return !go_on || go_on((done + static_cast<double>(bands) / static_cast<double>(end - begin)) / sizes);
+            return stop_at && stop_at((done + static_cast<double>(bands) / static_cast<double>(end - begin)) / sizes);
           },
           "denoising");
     };
@@ -210,13 +210,13 @@ void average_in(Picture& mean, const Picture& value, int count, int threads) {
 }
 
 void filter_in_rounds(const Picture& noisy, double noise, const GroupOptions& options, int rounds, Picture& result,
-                      const std::function<void()>& begin_round, const std::function<bool(double)>& go_on,
+                      const std::function<void()>& begin_round, const std::function<bool(double)>& stop_at,
                       Picture* disagreement) {
   Picture pilot;  // where it is not the result so far
   for (int round = 1; round <= rounds; ++round) {
     if (begin_round) begin_round();
     const bool averaged = rounds > 3 && round > 2;
-    Picture filtered = filter_groups(noisy, averaged && round > 3 ? pilot : result, noise, options, go_on,
+    Picture filtered = filter_groups(noisy, averaged && round > 3 ? pilot : result, noise, options, stop_at,
                                      round == rounds ? disagreement : nullptr);
     if (averaged) {
       average_in(result, filtered, round - 1, options.threads);

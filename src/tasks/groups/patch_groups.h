@@ -38,10 +38,10 @@ struct GroupOptions {
 };
 
 /// One round. `noise`: standard deviation. The pilot's patches say which are alike, and their mean and covariance. Sums
-/// are made in an order that does not depend on threads. Calls go_on(share done) now and then; throws Interrupted if
-/// that returns false. `disagreement`, where it is asked for, becomes the variance of the results of the sizes.
+/// are made in an order that does not depend on threads. Asks stop_at(share done) now and then; throws Interrupted if
+/// that returns true. `disagreement`, where it is asked for, becomes the variance of the results of the sizes.
 Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, const GroupOptions& options,
-                      const std::function<bool(double)>& go_on = {}, Picture* disagreement = nullptr);
+                      const std::function<bool(double)>& stop_at = {}, Picture* disagreement = nullptr);
 
 /// mean += (value - mean) / count, for every pixel.
 void average_in(Picture& mean, const Picture& value, int count, int threads = 1);
@@ -50,9 +50,9 @@ void average_in(Picture& mean, const Picture& value, int count, int threads = 1)
 /// rounds are averaged where there are more than three; the first, which has most of the models' errors left, is not.
 ///
 /// `result` is the pilot of the first round, and after each round the best picture so far. Calls begin_round() before
-/// each; go_on and disagreement, which is of the last round, as in filter_groups().
+/// each; stop_at and disagreement, which is of the last round, as in filter_groups().
 void filter_in_rounds(const Picture& noisy, double noise, const GroupOptions& options, int rounds, Picture& result,
-                      const std::function<void()>& begin_round = {}, const std::function<bool(double)>& go_on = {},
+                      const std::function<void()>& begin_round = {}, const std::function<bool(double)>& stop_at = {},
                       Picture* disagreement = nullptr);
 
 }  // namespace gsc

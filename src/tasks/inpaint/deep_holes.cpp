@@ -63,7 +63,7 @@ class HoleFilling {
   bool done() const { return known_.all(); }
 
   /// One shell. False if nothing could be filled: no whole patch is near.
-  bool fill_shell(const std::function<bool()>& go_on) {
+  bool fill_shell(const std::function<bool()>& stop_at) {
     const Table<std::uint8_t> shell = around_known();
     sums_.assign(values_.channels.size(), Matrix::Zero(values_.height(), values_.width()));
     weights_ = Matrix::Zero(values_.height(), values_.width());
@@ -76,7 +76,7 @@ class HoleFilling {
         if (here == patch_ * patch_ || static_cast<double>(here) < least) continue;
         if (shell.block(row, col, patch_, patch_).any()) places.push_back({0, row, col});
       }
-    fill_patches(places, go_on);
+    fill_patches(places, stop_at);
     bool any = false;
     for (Index r = 0; r < values_.height(); ++r)
       for (Index c = 0; c < values_.width(); ++c) {
@@ -150,9 +150,9 @@ class HoleFilling {
   }
 
   /// Several threads fill patches, a few at a time, which are added up in their order.
-  void fill_patches(const std::vector<Place>& places, const std::function<bool()>& go_on) {
+  void fill_patches(const std::vector<Place>& places, const std::function<bool()>& stop_at) {
     for (std::size_t first = 0; first < places.size(); first += kTogether) {
-      if (go_on && !go_on()) throw Interrupted("interrupted while inpainting");
+      if (stop_at && stop_at()) throw Interrupted("interrupted while inpainting");
       const std::size_t count = std::min(kTogether, places.size() - first);
       std::vector<std::vector<float>> filled(count);
       Failure failure;
@@ -254,13 +254,13 @@ Table<std::uint8_t> deep_parts(const Table<std::int32_t>& depth, Index least) {
 }
 
 int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& pilot,
-                    const std::function<bool()>& go_on, int threads) {
+                    const std::function<bool()>& stop_at, int threads) {
   const Table<std::uint8_t> deep = deep_for(damaged, patch);
   if (!deep.any()) return 0;
   HoleFilling holes(deep, patch, ridge, pilot, threads);
   int shells = 0;
   while (!holes.done()) {
-    if (!holes.fill_shell(go_on)) break;
+    if (!holes.fill_shell(stop_at)) break;
     ++shells;
   }
   return shells;

@@ -27,9 +27,9 @@ Table<std::uint8_t> deep_parts(const Table<std::int32_t>& depth, Index least);
 
 /// Fills deep_parts() that reach further than `patch` / 2 pixels from anything observed; `pilot` has a guess at all
 /// values and gets better ones there. Returns the number of shells. The same bits whatever the threads. Calls
-/// go_on() now and then; throws Interrupted if that returns false.
+/// stop_at() now and then; throws Interrupted if that returns true.
 int fill_deep_holes(const Picture& damaged, Index patch, double ridge, Picture& pilot,
-                    const std::function<bool()>& go_on, int threads = 1);
+                    const std::function<bool()>& stop_at, int threads = 1);
 
 /// A guess at what that takes.
 double deep_hole_seconds(const Picture& damaged, Index patch, int threads);

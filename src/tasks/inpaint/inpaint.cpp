@@ -150,12 +150,12 @@ class Inpainting {
       result_.picture.channels[c] += length * (filled.channels[c] - result_.picture.channels[c]);
   }
 
-  /// After so many of the seconds of the plan.
+  /// After so many of the seconds of the plan; whether to stop.
   bool report(double seconds) {
     now_.fraction = std::min(1.0, seconds / plan_.seconds());
-    if (watcher_ == nullptr) return true;
+    if (watcher_ == nullptr) return false;
     watcher_->on_progress(now_);
-    return !watcher_->stop_requested();
+    return watcher_->stop_requested();
   }
 
   /// The result so far as it would be given back: with the values that are set aside for now.

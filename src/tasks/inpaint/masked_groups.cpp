@@ -143,7 +143,7 @@ std::vector<std::vector<Index>> channels_together(Index channels) {
 }
 
 FilledGroups fill_groups(const Picture& damaged, const Picture& pilot, const MaskedGroupOptions& options,
-                         const std::function<bool(double)>& go_on) {
+                         const std::function<bool(double)>& stop_at) {
   const NumericScope scope;
   FilledGroups result{pilot, blank(pilot)};
   const Index smaller_side = std::min(damaged.height(), damaged.width());
@@ -163,7 +163,7 @@ FilledGroups fill_groups(const Picture& damaged, const Picture& pilot, const Mas
           0, bands, thread_count(options.threads), [&] { return Scratch(size, damaged_planes.size()); },
           [&](Index band, Scratch& scratch) { return filling.fill_band(band, scratch); }, total,
           [&](Index band) {
-            return !go_on || go_on((done + static_cast<double>(band) / static_cast<double>(bands)) / parts);
+            return stop_at && stop_at((done + static_cast<double>(band) / static_cast<double>(bands)) / parts);
           },
           "inpainting");
       done += 1;

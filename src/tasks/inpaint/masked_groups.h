@@ -32,9 +32,9 @@ struct FilledGroups {
 
 /// One round. `damaged` has NaN where values are missing; `pilot` has all of them. Values that no group is
 /// asked for, as they are observed and not `everywhere`, are those of the pilot, with variance 0. The same bits
-/// whatever the threads. Calls go_on(share done) now and then; throws Interrupted if that returns false.
+/// whatever the threads. Asks stop_at(share done) now and then; throws Interrupted if that returns true.
 FilledGroups fill_groups(const Picture& damaged, const Picture& pilot, const MaskedGroupOptions& options,
-                         const std::function<bool(double)>& go_on = {});
+                         const std::function<bool(double)>& stop_at = {});
 
 /// Channels that are filled together, as their patches have one covariance: all, or where there are many bands, three
 /// neighbours each.

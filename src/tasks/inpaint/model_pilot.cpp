@@ -46,21 +46,21 @@ PatchPositions positions_for(const Picture& damaged, Index patch) {
 /// How many patches are done, of all that will be, and whether to go on.
 class Watch {
  public:
-  Watch(Index patches, const std::function<bool(double)>& go_on)
-      : all_(static_cast<double>(patches + 2 * std::min(patches, kParts * kRows))), go_on_(go_on) {}
+  Watch(Index patches, const std::function<bool(double)>& stop_at)
+      : all_(static_cast<double>(patches + 2 * std::min(patches, kParts * kRows))), stop_at_(stop_at) {}
 
   void done(Index patches) { done_ += static_cast<double>(patches); }
   /// While patches are inferred, too, on one of the threads.
   StopRequest stop() const {
     return [this] {
-      if (go_on_ && !go_on_(done_ / all_)) throw Interrupted("interrupted while inpainting");
+      if (stop_at_ && stop_at_(done_ / all_)) throw Interrupted("interrupted while inpainting");
       return false;
     };
   }
 
  private:
   double all_, done_ = 0;
-  const std::function<bool(double)>& go_on_;
+  const std::function<bool(double)>& stop_at_;
 };
 
 /// Of some of the patches, spread over the picture.
@@ -100,7 +100,7 @@ Index patch_of_model(const PatchModel& of, const Picture& picture) {
 }
 
 Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture& guess, int threads,
-                    const std::function<bool(double)>& go_on) {
+                    const std::function<bool(double)>& stop_at) {
   const Index patch = patch_of_model(of, damaged);
   const auto channels = static_cast<Index>(damaged.channels.size());
   const PatchPositions positions = positions_for(damaged, patch);
@@ -110,7 +110,7 @@ Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture&
   options.device = "cpu";
   const PatchData plain(damaged, positions, false);
   const CentredPatches centred(damaged, guess, positions);
-  Watch watch(plain.rows(), go_on);
+  Watch watch(plain.rows(), stop_at);
   const bool without_means = log_likelihood(of, centred, options, watch) > log_likelihood(of, plain, options, watch);
   const Data& data = without_means ? static_cast<const Data&>(centred) : plain;
 

@@ -13,10 +13,10 @@
 
 namespace gsc {
 
-/// `guess`: first_guess() of the picture. Calls go_on(share done) now and then; throws Interrupted if that returns
-/// false.
+/// `guess`: first_guess() of the picture. Asks stop_at(share done) now and then; throws Interrupted if that returns
+/// true.
 Picture model_guess(const Picture& damaged, const PatchModel& of, const Picture& guess, int threads,
-                    const std::function<bool(double)>& go_on = {});
+                    const std::function<bool(double)>& stop_at = {});
 
 /// A guess at what that takes.
 double model_guess_seconds(const Picture& damaged, const PatchModel& of, int threads);
