@@ -14,7 +14,7 @@ from ._fastica import FastICASeparation
 from ._inpainting import HeldOut, Inpainted, inpaint
 from ._pictures import Denoised, NoiseLevel, amari_index, denoise, denoise_options, estimate_sigma, psnr, ssim
 from ._separation import SpikeSlabSeparation
-from .io import load_beta_process, load_dictionary, load_model, save_model
+from .io import load, load_beta_process, load_dictionary, load_model, save_model
 
 __version__: str = _core.version
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "denoise_options",
     "estimate_sigma",
     "inpaint",
+    "load",
     "load_beta_process",
     "load_dictionary",
     "load_model",

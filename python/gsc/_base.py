@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -104,6 +104,48 @@ class Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.allow_nan = self._finite() == "allow-nan"
         return tags
+
+
+Finder = TypeVar("Finder", bound="SeparationEstimator")
+
+
+class SeparationEstimator(Decomposition):
+    """What finds the sources of a mixture: ``_separate`` takes it and returns them."""
+
+    def _separate(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def fit(self: Finder, X: Any, y: Any = None) -> Finder:
+        """Finds the sources.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_channels)
+            The mixture, a row for each moment.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._separate(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Finds the sources and returns them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_channels)
+            The mixture, a row for each moment.
+        y : ignored
+
+        Returns
+        -------
+        sources : ndarray of shape (n_samples, n_components)
+        """
+        return self._separate(X)
 
 
 class CodingEstimator(Decomposition):

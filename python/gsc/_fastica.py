@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core
-from ._base import FLOATS, Decomposition, unchanged_on_failure
+from ._base import FLOATS, SeparationEstimator, unchanged_on_failure
 from ._errors import UsageError
 from ._options import seed_of, threads_of
 
@@ -21,7 +21,7 @@ def _in_parameters(note: str) -> str:
     return note.replace("--iterations", "max_iter").replace("--nonlinearity", "nonlinearity")
 
 
-class FastICASeparation(Decomposition):
+class FastICASeparation(SeparationEstimator):
     """Blind source separation by FastICA: directions in which the whitened mixture is least Gaussian.
 
     There is no noise, no likelihood and no posterior: sources follow from the channels, ``x = intercept_ + mixing_ s``,
@@ -102,37 +102,6 @@ class FastICASeparation(Decomposition):
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None) -> FastICASeparation:
-        """Finds the sources.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_channels)
-            The mixture, a row for each moment.
-        y : ignored
-
-        Returns
-        -------
-        self : FastICASeparation
-        """
-        self._separate(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Finds the sources and returns them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_channels)
-            The mixture, a row for each moment.
-        y : ignored
-
-        Returns
-        -------
-        sources : ndarray of shape (n_samples, n_components)
-        """
-        return self._separate(X)
 
     def transform(self, X: Any) -> Any:
         """Sources of a mixture.

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import FLOATS, ModelEstimator, unchanged_on_failure
+from ._base import FLOATS, ModelEstimator, SeparationEstimator, unchanged_on_failure
 from ._coding import _defaults, watching
 from ._errors import GscError, UsageError
 from ._options import describe, texts_of, threads_of
 
 
-class SpikeSlabSeparation(ModelEstimator):
+class SpikeSlabSeparation(SeparationEstimator, ModelEstimator):
     """Blind source separation: the sources in a mixture of several channels.
 
     The channels are ``x = b + W (s.z) + noise`` with a column of W for each source. The method is chosen unless one of
@@ -133,37 +133,6 @@ class SpikeSlabSeparation(ModelEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
-
-    def fit(self, X: Any, y: Any = None) -> SpikeSlabSeparation:
-        """Finds the sources.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_channels)
-            The mixture, a row for each moment.
-        y : ignored
-
-        Returns
-        -------
-        self : SpikeSlabSeparation
-        """
-        self._separate(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Finds the sources and returns them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_channels)
-            The mixture, a row for each moment.
-        y : ignored
-
-        Returns
-        -------
-        sources : ndarray of shape (n_samples, n_components)
-        """
-        return self._separate(X)
 
     def _check_start(self) -> None:
         if not isinstance(self.n_init, (int, np.integer)) or self.n_init < 1:

@@ -1,5 +1,7 @@
 """Model files, the same as the program's: HDF5 with the layout that docs/model.md describes, through h5py.
 
+The program reads and writes them by src/io/model_file.cpp: what changes there changes here.
+
 ::
 
     /            format_version, kind, version
@@ -26,14 +28,14 @@ from ._dictionary import DictionaryCoding
 from ._errors import DataError
 from ._options import ELSEWHERE, EVERY_OPTION, METHODS
 
-__all__ = ["load_beta_process", "load_dictionary", "load_model", "save_model"]
+__all__ = ["load", "load_beta_process", "load_dictionary", "load_model", "save_model"]
 
 KIND = "gsc model"
-#: What the file of an estimator is called, and who reads it.
-READERS = {
-    "gsc.SpikeSlabCoding": ("a spike-and-slab model", "load_model"),
-    "gsc.DictionaryCoding": ("a dictionary learned by {}", "load_dictionary"),
-    "gsc.BetaProcessCoding": ("a model learned by {}", "load_beta_process"),
+#: The estimators that files are of: what such a file is called, and who reads no other.
+READERS: dict[type, tuple[str, str]] = {
+    SpikeSlabCoding: ("a spike-and-slab model", "load_model"),
+    DictionaryCoding: ("a dictionary learned by {}", "load_dictionary"),
+    BetaProcessCoding: ("a model learned by {}", "load_beta_process"),
 }
 FORMAT_VERSION = 2
 
@@ -161,24 +163,26 @@ class _Reader:
         guess = "full" if values.ndim == 2 else "scalar" if name == "noise" and values.size == 1 else "diagonal"
         return _text(self.file[f"parameters/{name}"].attrs.get("type", guess))
 
-    def check_kind(self, estimator: type) -> None:
-        """Whether it is a model of this estimator; messages say who reads the others."""
+    def estimator(self, wanted: type | None) -> type:
+        """Whose model it is; if it must be that of the one wanted, messages say who reads the others."""
         kind = _text(self.file.attrs.get("kind", ""))
         method = METHODS[0] if kind == KIND else kind.removeprefix(f"{KIND}: ")
         if method == kind:
             raise self.fail(f"is HDF5 but not a gsc model (its attribute 'kind' is not '{KIND}')")
-        owner = ELSEWHERE.get(method, ("", ""))[0]
-        if owner not in READERS:
+        name = ELSEWHERE.get(method, ("", ""))[0]
+        owner = next((each for each in READERS if name == f"gsc.{each.__name__}"), None)
+        if owner is None:
             raise self.fail(f"was learned by {method}, which this gsc {_core.version} does not know; update gsc")
-        if owner != f"gsc.{estimator.__name__}":
+        if wanted not in (None, owner):
             what, reader = READERS[owner]
-            raise self.fail(f"is {what.format(method)} and not of {estimator.__name__}; gsc.{reader} reads it")
+            raise self.fail(f"is {what.format(method)} and not of {wanted.__name__}; gsc.{reader} reads it")
         version = int(self.file.attrs.get("format_version", 1))
         if not 1 <= version <= FORMAT_VERSION:
             raise self.fail(
                 f"is a model of format version {version}, but this is gsc {_core.version}, which reads up to "
                 f"{FORMAT_VERSION}; update gsc"
             )
+        return owner
 
     def model(self) -> Any:
         slab, noise = self.array("slab", 0), self.array("noise", 0)
@@ -227,7 +231,7 @@ class _Reader:
         }
 
 
-def load_model(path: Any) -> SpikeSlabCoding:
+def load(path: Any) -> SpikeSlabCoding | DictionaryCoding | BetaProcessCoding:
     """Reads a model file, of this package or of the program, as a fitted estimator with the options it was learned with.
 
     Parameters
@@ -237,50 +241,32 @@ def load_model(path: Any) -> SpikeSlabCoding:
 
     Returns
     -------
-    estimator : SpikeSlabCoding
+    estimator : SpikeSlabCoding, DictionaryCoding or BetaProcessCoding
+        Whichever learns such models.
     """
-    estimator = SpikeSlabCoding()
-    _load(path, estimator)
-    estimator._pieces = 0
+    estimator: SpikeSlabCoding | DictionaryCoding | BetaProcessCoding = _load(path, None)
+    return estimator
+
+
+def load_model(path: Any) -> SpikeSlabCoding:
+    """As :func:`load`; raises unless it is a spike-and-slab model."""
+    estimator: SpikeSlabCoding = _load(path, SpikeSlabCoding)
     return estimator
 
 
 def load_dictionary(path: Any) -> DictionaryCoding:
-    """The same of a dictionary, learned by K-SVD, online or by feature-sign search.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    estimator : DictionaryCoding
-    """
-    estimator = DictionaryCoding()
-    _load(path, estimator)
+    """As :func:`load`; raises unless it is a dictionary, learned by K-SVD, online or by feature-sign search."""
+    estimator: DictionaryCoding = _load(path, DictionaryCoding)
     return estimator
 
 
 def load_beta_process(path: Any) -> BetaProcessCoding:
-    """The same of a model that was learned with the Beta process, by sampling or variational Bayes.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    estimator : BetaProcessCoding
-    """
-    estimator = BetaProcessCoding()
-    _load(path, estimator)
-    estimator._take_certainty()
+    """As :func:`load`; raises unless it was learned with the Beta process, by sampling or variational Bayes."""
+    estimator: BetaProcessCoding = _load(path, BetaProcessCoding)
     return estimator
 
 
-def _load(path: Any, estimator: Any) -> None:
+def _load(path: Any, wanted: type | None) -> Any:
     source = Path(path)
     if not source.exists():
         raise FileNotFoundError(f"{source}: there is no such model file; is the name spelt right?")
@@ -290,7 +276,7 @@ def _load(path: Any, estimator: Any) -> None:
         raise DataError(f"{source}: is not a model file; models are what gsc fit and save() write (.h5)") from error
     with file:
         reader = _Reader(source, file)
-        reader.check_kind(type(estimator))
+        estimator: Any = reader.estimator(wanted)()
         model, options = reader.model(), reader.options()
         history = reader.history()
         rescues = {name: int(value) for name, value in file["history"].attrs.items()} if "history" in file else {}
@@ -303,3 +289,8 @@ def _load(path: Any, estimator: Any) -> None:
     estimator._method_state, estimator._learned_with = method, {"latents": str(model.latents), **options}
     if history:
         estimator.n_iter_ = int(history["iteration"][-1]) if "iteration" in history else len(history["free_energy"]) - 1
+    if isinstance(estimator, SpikeSlabCoding):
+        estimator._pieces = 0
+    elif isinstance(estimator, BetaProcessCoding):
+        estimator._take_certainty()
+    return estimator

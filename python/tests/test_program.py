@@ -32,7 +32,8 @@ def test_same_bits_as_the_program(name, X, program, tmp_path):
     program("fit", tmp_path / "X.npy", "-o", tmp_path / "theirs.h5", "--latents", 8, "--iterations", 12, "--seed", 3,
             "--threads", 1, *flags_of(options))
     ours = gsc.SpikeSlabCoding(8, max_iter=12, random_state=3, n_jobs=1, **options).fit(X)
-    theirs = gsc.load_model(tmp_path / "theirs.h5")
+    theirs = gsc.load(tmp_path / "theirs.h5")
+    assert isinstance(theirs, gsc.SpikeSlabCoding)
     for parameter, values in parameters_of(ours).items():
         np.testing.assert_array_equal(values, parameters_of(theirs)[parameter], err_msg=parameter)
     np.testing.assert_array_equal(ours.history_["free_energy"], theirs.history_["free_energy"])
@@ -79,7 +80,8 @@ def test_dictionaries_are_the_programs(name, X, program, tmp_path):
     program("fit", tmp_path / "X.npy", "-o", tmp_path / "theirs.h5", "--latents", 8, "--iterations", 6, "--seed", 3,
             "--threads", 1, *flags_of_other_methods(options))
     ours = gsc.DictionaryCoding(8, max_iter=6, random_state=3, n_jobs=1, **options).fit(X)
-    theirs = gsc.load_dictionary(tmp_path / "theirs.h5")
+    theirs = gsc.load(tmp_path / "theirs.h5")
+    assert isinstance(theirs, gsc.DictionaryCoding)
     for parameter, values in parameters_of(ours).items():
         np.testing.assert_array_equal(values, parameters_of(theirs)[parameter], err_msg=parameter)
     ours.save(tmp_path / "ours.h5")
@@ -100,7 +102,8 @@ def test_the_beta_process_is_the_programs(name, X, program, tmp_path):
     program("fit", tmp_path / "X.npy", "-o", tmp_path / "theirs.h5", "--latents", 8, "--iterations", 8, "--seed", 3,
             "--threads", 1, *flags_of_other_methods({k: v for k, v in options.items() if k != "n_draws"}))
     ours = gsc.BetaProcessCoding(8, max_iter=8, random_state=3, n_jobs=1, **options).fit(data)
-    theirs = gsc.load_beta_process(tmp_path / "theirs.h5")
+    theirs = gsc.load(tmp_path / "theirs.h5")
+    assert isinstance(theirs, gsc.BetaProcessCoding)
     for parameter, values in parameters_of(ours).items():
         np.testing.assert_array_equal(values, parameters_of(theirs)[parameter], err_msg=parameter)
     np.testing.assert_array_equal(ours.components_variance_, theirs.components_variance_)

@@ -1,4 +1,5 @@
-// Models and checkpoints as HDF5:
+// Models and checkpoints as HDF5. Python has a second reader and writer of the same layout, python/gsc/io.py: what changes
+// here changes there.
 //
 //   /            format_version, kind, version; kind is "gsc model", and "gsc model: METHOD" for methods that
 //                have another model than spike-and-slab
