@@ -32,8 +32,8 @@
 #include "io/atomic_file.h"
 #include "io/file_error.h"
 #include "io/hdf5.h"
+#include "io/option_attributes.h"
 #include "io/recording_group.h"
-#include "learning/fit_option_list.h"
 
 namespace gsc {
 namespace {
@@ -41,28 +41,6 @@ namespace {
 using namespace hdf5;  // also for the names of HDF5
 
 constexpr std::int64_t kFormatVersion = 2;  // 2: may have an intercept
-
-/// Calls visit(name, field, OptionInfo) for each attribute of /options: an option is one, a shape three.
-template <class Options, class Visit>
-void for_each_attribute(Options& options, const Visit& visit) {
-  for_each_option(options, [&](const OptionInfo& option, auto& value) {
-    if (option.on_resume == OnResume::forget) return;
-    if (!option.read_by(options.inference.method)) return;
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, FactoredOptions::Shape>) {
-      visit("shape_rows", value.rows, option);
-      visit("shape_cols", value.cols, option);
-      visit("shape_channels", value.channels, option);
-    } else {
-      visit(option.name, value, option);
-    }
-  });
-}
-
-/// Files hold the numbers that were used, not that they were left out.
-FitOptions resolved(FitOptions options) {
-  options.inference = options.inference.resolved(options.latents);
-  return options;
-}
 
 /// Calls visit(name, pointer to the member of IterationReport) for each column of the history.
 template <class Visit>
@@ -363,7 +341,7 @@ void save_model(const std::filesystem::path& path, const ModelFile& file, bool c
                                           : fmt::format("{}: {}", hdf5::kModelKind, to_string(method)));
   hdf5::write_text(image.root(), "version", GSC_VERSION);
   write_parameters(image, file.state.model);
-  if (file.options) write_options(image, resolved(*file.options), file.missing);
+  if (file.options) write_options(image, resolved_options(*file.options), file.missing);
   write_history(image, file.state, method);
   write_method(image, file.state.method, checkpoint);
   if (file.recording) write_recording(image, *file.recording);
@@ -383,46 +361,6 @@ ModelFile load_model(const std::filesystem::path& path) {
     fail(path.string(), "is not a model file: by its first bytes it is {}; models are what gsc fit writes (.h5)",
          found.words);
   return Reader(path).read();
-}
-
-std::vector<std::string> differing_options(const FitOptions& checkpoint, const FitOptions& now) {
-  // Both runs' options as words. Methods do not have the same.
-  using Words = std::vector<std::pair<std::string_view, std::string>>;
-  const auto words = [](const FitOptions& options) {
-    Words result;
-    for_each_attribute(options, [&](std::string_view name, const auto& value, const OptionInfo& option) {
-      if (option.on_resume == OnResume::change) return;
-      if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
-        result.emplace_back(name, to_string(value));
-      else
-        result.emplace_back(name, fmt::format("{}", value));
-    });
-    return result;
-  };
-  const Words before = words(resolved(checkpoint));
-  const Words after = words(resolved(now));
-  std::vector<std::string> differing;
-  for (const auto& [name, value] : before) {
-    const auto found = std::find_if(after.begin(), after.end(), [&](const auto& word) { return word.first == name; });
-    if (found != after.end() && found->second != value)
-      differing.push_back(fmt::format("{} (checkpoint {}, now {})", name, value, found->second));
-  }
-  return differing;
-}
-
-bool Checkpoint::due(const FitState& state) const {
-  if (every_ < 1 || state.history.empty()) return false;
-  // Row 0 describes the starting point, which costs nothing to make again.
-  const int iteration = state.history.back().iteration;
-  return iteration > 0 && iteration % every_ == 0;
-}
-
-void Checkpoint::on_iteration(const FitState& state) {
-  if (due(state)) save(state);
-}
-
-void Checkpoint::save(const FitState& state) const {
-  save_model(path_, {state, options_, {}, recording_, missing_}, true);
 }
 
 }  // namespace gsc
