@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "devices.h"
 #include "pages/help.h"
-#include "pages/pages.h"
+#include "pages/man_pages.h"
 #include "program_team.h"
 #include "streams.h"
 
