@@ -122,10 +122,11 @@ struct Posterior {
   Vector log_likelihood;
   Matrix variance;  ///< N x H   Var(s_h z_h)                       if asked for
   /// Per data point `states` rows of max_active latents, ascending, padded with -1; the most probable state first.
-  Table<std::int32_t> states;      ///< N x (states * max_active)
-  Matrix state_weights;            ///< N x states, posterior probability of each, 0 beyond the last state there is
-  Table<std::int32_t> candidates;  ///< N x H', ascending
-  Index max_active = 0;            ///< latents per state in `states`
+  Table<std::int32_t> states;       ///< N x (states * max_active)
+  Matrix state_weights;             ///< N x states, posterior probability of each, 0 beyond the last state there is
+  Table<std::int32_t> candidates;   ///< N x H', ascending
+  Index max_active = 0;             ///< latents per state in `states`
+  std::int64_t clamped_pivots = 0;  ///< as in Statistics
 };
 
 /// The posterior of rows first .. first+count-1 (count < 0: to the end).

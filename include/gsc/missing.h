@@ -48,8 +48,9 @@ struct Imputed {
   /// included; of a denoised one that of the value without noise; 0 where the value was kept. Empty where the method
   /// gives codes alone (point_estimate()).
   Matrix std;
-  double scale = 1;    ///< the factor that is in std
-  Index held_out = 0;  ///< from how many observed values; too few: none
+  double scale = 1;                 ///< the factor that is in std
+  Index held_out = 0;               ///< from how many observed values; too few: none
+  std::int64_t clamped_pivots = 0;  ///< as in Statistics; of the rows that were filled, not of those held out
 };
 
 /// Fills the gaps of rows first .. first+count-1 (count < 0: to the end); `options.missing` is taken to be nan. On the

@@ -22,10 +22,11 @@ struct SparsePosterior {
   Index first = 0;    ///< which row of the data the first row here is of
   /// N x H', most promising first. The others have their columns in this order.
   Table<std::uint16_t> candidates;
-  Table<float> probability;    ///< N x H'   <s>
-  Table<float> mean;           ///< N x H'   <s.z>
-  Table<float> second_moment;  ///< N x H'   <(s.z)^2>
-  Vector log_likelihood;       ///< N        log sum_{S in K_n} p(y_n, S), under the prior that n had
+  Table<float> probability;         ///< N x H'   <s>
+  Table<float> mean;                ///< N x H'   <s.z>
+  Table<float> second_moment;       ///< N x H'   <(s.z)^2>
+  Vector log_likelihood;            ///< N        log sum_{S in K_n} p(y_n, S), under the prior that n had
+  std::int64_t clamped_pivots = 0;  ///< as in Statistics
 
   Index rows() const { return candidates.rows(); }
 };

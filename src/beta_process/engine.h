@@ -7,7 +7,7 @@
 #include <gsc/missing.h>
 
 #include "beta_process/code_sampler.h"
-#include "inference/kept.h"
+#include "inference/cached_by_model.h"
 
 namespace gsc {
 
@@ -23,7 +23,7 @@ class BetaProcessEngine final : public Engine {
  private:
   const Data& data_;
   const InferenceOptions options_;
-  Kept<CodeModel> prepared_;
+  CachedByModel<CodeModel> prepared_;
 };
 
 /// impute(), from means and variances of drawn codes; the covariances between latents are left out.

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "cuda/device_learning.h"
-#include "inference/kept.h"
+#include "inference/cached_by_model.h"
 #include "inference/patch_mosaic.h"
 #include "truncated/cpu_engine.h"
 
@@ -56,7 +56,7 @@ class DeviceEngine final : public Engine, public MosaicEngine {
   Queue queue_;
   const Limits limits_;
   DevicePass pass_;
-  Kept<DeviceModel> model_;
+  CachedByModel<DeviceModel> model_;
   DeviceSums sums_;
   Array<double> no_rescues_;
   std::optional<DeviceLearning> learning_;

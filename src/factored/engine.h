@@ -5,7 +5,7 @@
 #include <gsc/missing.h>
 
 #include "factored/block.h"
-#include "inference/kept.h"
+#include "inference/cached_by_model.h"
 
 namespace gsc {
 
@@ -31,7 +31,7 @@ class FactoredEngine final : public Engine {
 
   const Data& data_;
   const InferenceOptions options_;
-  Kept<FactoredModel> prepared_;
+  CachedByModel<FactoredModel> prepared_;
 };
 
 /// The factored method's step in learning: one sweep over the latents of every data point, in this order (a permutation

@@ -33,6 +33,7 @@ Posterior infer(const Model& model, const Data& data, const InferenceOptions& op
     place(all.candidates, chunk.candidates, first, rows);
     place(all.log_likelihood, chunk.log_likelihood, first, rows);
     all.max_active = chunk.max_active;
+    all.clamped_pivots += chunk.clamped_pivots;
     watcher.on_progress({.fraction = static_cast<double>(std::min(rows, first + step)) / static_cast<double>(rows)});
   }
   return all;

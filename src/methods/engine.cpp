@@ -32,6 +32,14 @@ Makers& makers() {
   return all;
 }
 
+SparsePosterior on_candidates(const Model& model, const Data& data, const InferenceOptions& options,
+                              const OwnPriors* own, Index first, Index count, const StopRequest& stop) {
+  const NumericScope scope;
+  require_fit(model, data, options);
+  require_rows(data);
+  return make_engine(data, options)->infer_sparse(model, first, rows_asked_for(data, first, count), own, stop);
+}
+
 }  // namespace
 
 ResidentEm* Engine::resident(const Model&, const MStepOptions&) { return nullptr; }
@@ -88,6 +96,18 @@ Posterior infer(const Model& model, const Data& data, const InferenceOptions& op
   require_fit(model, data, options);
   require_rows(data);
   return make_engine(data, options)->infer(model, request, first, rows_asked_for(data, first, count), stop);
+}
+
+SparsePosterior infer_sparse(const Model& model, const Data& data, const InferenceOptions& options, Index first,
+                             Index count, const StopRequest& stop) {
+  return on_candidates(model, data, options, nullptr, first, count, stop);
+}
+
+SparsePosterior infer_nonlocal(const Model& model, const Data& data, const InferenceOptions& options,
+                               const SparsePosterior& before, const Neighbours& neighbours,
+                               const NonLocalOptions& nonlocal, Index first, Index count, const StopRequest& stop) {
+  const OwnPriors own{before, neighbours, nonlocal};
+  return on_candidates(model, data, options, &own, first, count, stop);
 }
 
 }  // namespace gsc

@@ -28,8 +28,8 @@ bool BlockInference::fits(const PreparedModel& prepared, Index block_rows) const
          candidates_ == prepared.candidates && max_active_ == prepared.max_active && full_slab_ == prepared.full_slab;
 }
 
-void BlockInference::run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
-                         const BlockPosterior& posterior) {
+std::int64_t BlockInference::run(const PreparedModel& prepared, const Data& data, Index first, Index count,
+                                 BlockSums* sums, const BlockPosterior& posterior) {
   auto block = Y.topRows(count);
   data.read(first, block);
   if (prepared.gaps)
@@ -39,11 +39,14 @@ void BlockInference::run(const PreparedModel& prepared, const Data& data, Index 
   if (prepared.intercept.size() > 0) block.rowwise() -= prepared.intercept.transpose();
   product(count, Y, prepared.projection, rows);
   const Index complete = gaps.any() ? gaps.complete() : count;
-  if (complete > 0) process_block(prepared, {complete, rows.data(), log_sums.data(), sums, posterior}, workspace_);
-  if (gaps.any()) run_gaps(prepared, sums, posterior);
+  std::int64_t clamped = 0;
+  if (complete > 0)
+    clamped = process_block(prepared, {complete, rows.data(), log_sums.data(), sums, posterior}, workspace_);
+  if (gaps.any()) clamped += run_gaps(prepared, sums, posterior);
+  return clamped;
 }
 
-void BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, const BlockPosterior& posterior) {
+std::int64_t BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, const BlockPosterior& posterior) {
   const Index count = gaps.count(), complete = gaps.complete(), partial = gaps.partial(), H = prepared.latents;
   const GapModel& model = *prepared.gaps;
   if (!gap_workspace_) gap_workspace_.emplace(prepared);
@@ -53,14 +56,14 @@ void BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, co
     product_latents.resize(partial, prepared.candidates);
     products.resize(partial, prepared.candidates * (prepared.candidates + 1) / 2);
   }
-  std::uint16_t* candidates = workspace_.buffers().candidates.data();
+  std::uint16_t* candidates = workspace_.candidates.data();
   const auto part = [&](Index first, Index end, BlockSums* its_sums, const SharedGram* shared) {
-    if (first == end) return;
+    if (first == end) return std::int64_t{0};
     const Index at = complete + first;
     const bool keep = keep_products_ && first < partial;
     const GapProducts kept{product_latents.data() + first * product_latents.cols(),
                            products.data() + first * products.cols()};
-    process_gap_block(
+    return process_gap_block(
         prepared,
         {end - first, gaps.observed().row(first).data(), rows.row(at).data(), second_moment.row(first).data(),
          candidates + at * prepared.candidates, log_sums.data() + at, its_sums,
@@ -69,15 +72,16 @@ void BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, co
   };
   // A gram matrix takes as long as the columns and products of so many data points with gaps of their own.
   const Index worth = std::max<Index>(kGapRows, H / 8);
+  std::int64_t clamped = 0;
   Index own = 0;  // from here to the next that share one, all have their own
   for (Index first = 0, end; first < partial; first = end) {
     end = first + gaps.alike(first);
     if (end - first < worth) continue;
-    part(own, first, sums, nullptr);
-    part(first, end, sums, &shared_gram(prepared, first));
+    clamped += part(own, first, sums, nullptr);
+    clamped += part(first, end, sums, &shared_gram(prepared, first));
     own = end;
   }
-  part(own, partial, sums, nullptr);
+  clamped += part(own, partial, sums, nullptr);
   part(partial, count, nullptr, nullptr);  // nothing observed: for their candidates, as the rest is known
 
   log_sums.segment(complete, partial) += (1 - gaps.observed().topRows(partial).array()).matrix() * model.log_noise;
@@ -93,12 +97,13 @@ void BlockInference::run_gaps(const PreparedModel& prepared, BlockSums* sums, co
     if (posterior.second_moment != nullptr)
       std::copy_n(second_moment.row(n).data(), H, posterior.second_moment + at * H);
     if (posterior.keys != nullptr)
-      posterior.keys[at] = candidates_key(prepared, workspace_.buffers(), static_cast<std::uint32_t>(at));
+      posterior.keys[at] = candidates_key(prepared, workspace_, static_cast<std::uint32_t>(at));
     if (posterior.candidates == nullptr) continue;
     std::int32_t* target = posterior.candidates + at * prepared.candidates;
     std::copy_n(candidates + at * prepared.candidates, prepared.candidates, target);
     std::sort(target, target + prepared.candidates);
   }
+  return clamped;
 }
 
 const SharedGram& BlockInference::shared_gram(const PreparedModel& prepared, Index row) {

@@ -25,8 +25,9 @@ struct BlockInference {
   /// Leaves the data, less the intercept, in Y, scaled posterior means in `rows` and the log of the summed state
   /// weights in log_sums. Where values are missing, rows are sorted as `gaps` says, Y has zeros in their place, and
   /// log_sums has what makes up for the entries that the model's constant counts.
-  void run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
-           const BlockPosterior& posterior);
+  /// Returns how many data points met a pivot that was lost to rounding.
+  std::int64_t run(const PreparedModel& prepared, const Data& data, Index first, Index count, BlockSums* sums,
+                   const BlockPosterior& posterior);
   /// Brings all of that, and the posterior, into the order of the data.
   void restore_order(const PreparedModel& prepared, const BlockPosterior& posterior);
 
@@ -44,7 +45,7 @@ struct BlockInference {
 
  private:
   int candidates_, max_active_;
-  void run_gaps(const PreparedModel& prepared, BlockSums* sums, const BlockPosterior& posterior);
+  std::int64_t run_gaps(const PreparedModel& prepared, BlockSums* sums, const BlockPosterior& posterior);
 
   /// Of the data points that miss what this row with gaps misses.
   const SharedGram& shared_gram(const PreparedModel& prepared, Index row);

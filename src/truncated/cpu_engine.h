@@ -1,10 +1,10 @@
 #pragma once
-// The truncated and the exact method on this machine's cores.
+// The truncated and the exact method on this machine's cores. infer_sparse() is in own_priors/own_prior_posterior.cpp.
 
 #include <gsc/backend/engine.h>
 #include <gsc/missing.h>
 
-#include "inference/kept.h"
+#include "inference/cached_by_model.h"
 #include "truncated/block_inference.h"
 #include "truncated/thread_sums.h"
 
@@ -33,7 +33,7 @@ class CpuEngine final : public Engine {
 
   const Data& data_;
   const InferenceOptions options_;
-  Kept<PreparedModel> prepared_;
+  CachedByModel<PreparedModel> prepared_;
   std::vector<std::unique_ptr<BlockInference>> buffers_;  // a thread makes and uses its own
   std::vector<std::unique_ptr<ThreadSums>> sums_;         // as well; memory that is new takes longer than adding to it
 };

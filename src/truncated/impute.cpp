@@ -10,6 +10,7 @@
 
 #include <gsc/missing.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "math/blas.h"
@@ -105,6 +106,7 @@ Imputed impute_on_candidates(const Model& model, const Data& data, const Inferen
   const BlockPlan plan = plan_blocks(prepared, first, count, options.threads);
   std::vector<std::unique_ptr<BlockInference>> blocks(static_cast<std::size_t>(plan.threads));
   Imputed result{Matrix(count, data.cols()), Matrix::Zero(count, data.cols())};
+  std::atomic<std::int64_t> clamped = 0;
   parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
     auto& mine = blocks[static_cast<std::size_t>(thread)];
     if (!mine) {
@@ -116,9 +118,10 @@ Imputed impute_on_candidates(const Model& model, const Data& data, const Inferen
     Matrix probability(rows, prepared.latents);
     BlockPosterior posterior;
     posterior.probability = probability.data();
-    mine->run(prepared, data, row, rows, nullptr, posterior);
+    clamped += mine->run(prepared, data, row, rows, nullptr, posterior);
     imputer.fill(*mine, probability, mean, result.std.middleRows(row - first, rows));
   });
+  result.clamped_pivots = clamped;
   return result;
 }
 

@@ -28,8 +28,8 @@ bool ThreadSums::fits(const Model& model, const PreparedModel& prepared) const {
 
 void ThreadSums::clear() {
   for (const std::span<double> part : numbers()) std::fill(part.begin(), part.end(), 0.0);
-  sums.clamped_pivots = 0;
   log_sum = 0;
+  clamped_pivots = 0;
   empty = 0;
 }
 
@@ -68,8 +68,8 @@ void add_up(const std::vector<ThreadSums*>& sums, int threads) {
     }
   });
   for (std::size_t t = 1; t < sums.size(); ++t) {
-    sums[0]->sums.clamped_pivots += sums[t]->sums.clamped_pivots;
     sums[0]->log_sum += sums[t]->log_sum;
+    sums[0]->clamped_pivots += sums[t]->clamped_pivots;
     sums[0]->empty += sums[t]->empty;
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What the threads of an E-step gather, each for itself, and their sum.
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct ThreadSums {
   Vector y;
   Matrix MM;
   double log_sum = 0;
-  Index empty = 0;  ///< data points without any observed entry
+  std::int64_t clamped_pivots = 0;  ///< data points that met one
+  Index empty = 0;                  ///< data points without any observed entry
 };
 
 /// Adds the others to the first, one after the other; several threads share the numbers, which changes none of them.

@@ -2,7 +2,6 @@
 
 #include "inference/simd_targets.h"
 #include "math/aligned.h"
-#include "truncated/tree/raised_reference.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "truncated/gaps/gap_kernel.cpp"
@@ -13,10 +12,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "truncated/gaps/gap_systems-inl.h"
+#include "truncated/tree/lane_batch-inl.h"
 #include "truncated/tree/lane_trees-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,117 +23,60 @@ namespace gsc {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Up to kGapRows data points.
-template <class D, class Lanes>
-class GapBatch {
+/// Up to kGapRows data points, whose systems are in the workspace; the first is `first` of the block.
+class GapPoints {
  public:
-  using V = hn::Vec<D>;
-  using T = hn::TFromD<D>;
+  static constexpr bool kTogether = true;
 
-  GapBatch(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace)
-      : model_(model), block_(block), work_(workspace), tree_(model, reinterpret_cast<V*>(workspace.tree.get())) {}
+  GapPoints(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace, Index first)
+      : model_(model), block_(block), work_(workspace), first_(first) {}
 
-  /// Data points first .. first + count - 1 of the block, whose systems are at `from` in the workspace; count at most
-  /// the number of lanes. False, with nothing done, if log weights are too large for T to tell their differences.
-  bool Run(Index first, Index from, size_t count) {
-    const D d;
-    const size_t lanes = hn::Lanes(d);
-    HWY_ALIGN T shift[kLanes], mass[kLanes], max_x[kLanes], factor[kLanes];
-    double reference[kLanes], inverse_Z[kLanes] = {};
-    const auto point = [&](size_t l) { return static_cast<Index>(std::min(l, count - 1)); };  // idle: the last again
-    for (size_t l = 0; l < lanes; ++l) {
-      const Index at = (from + point(l)) * model_.candidates;
-      const std::uint16_t* candidates = block_.candidates + (first + point(l)) * model_.candidates;
-      std::reverse_copy(candidates, candidates + model_.candidates, latents_[l]);
-      tree_.GatherSystem(l, latents_[l], work_.system.data() + (from + point(l)) * Triangle(model_.candidates, 0),
-                         work_.eta.data() + at, work_.a.data() + at);
-    }
-    hn::Store(tree_.BestOfChain(), d, max_x);
-    for (size_t l = 0; l < lanes; ++l) {
-      const double* log_weights = work_.log_weights.data() + (from + point(l)) * model_.padded;
-      reference[l] = std::max({0.0, static_cast<double>(max_x[l]), Largest(log_weights)});
-      if (reference[l] > kRange) return false;
-    }
-
-    // A state far better than the reference would overflow: then its log weight, which is known now, is the reference.
-    constexpr T kHeadroom = sizeof(T) == 8 ? 300 : 40;
-    for (bool again = true; again;) {
-      for (size_t l = 0; l < lanes; ++l) shift[l] = static_cast<T>(-reference[l]);
-      hn::Store(tree_.Run(hn::Load(d, shift)), d, mass);
-      hn::Store(tree_.max_x, d, max_x);
-      again = false;
-      for (size_t l = 0; l < lanes; ++l)
-        if (max_x[l] > kHeadroom) {
-          const double raised = raised_reference(reference[l], static_cast<double>(max_x[l]));
-          again |= raised > reference[l];
-          reference[l] = raised;
-          if (reference[l] > kRange) return false;
-        }
-    }
-    if (block_.sums != nullptr)
-      block_.sums->clamped_pivots +=
-          static_cast<std::int64_t>(hn::CountTrue(d, hn::And(tree_.clamped, hn::FirstN(d, count))));
-
-    for (size_t l = 0; l < lanes; ++l) {
-      const double outside = l < count ? Weigh(l, from + point(l), first + point(l), reference[l]) : 0;
-      const double Z = std::exp(-reference[l]) + outside + static_cast<double>(mass[l]);
-      inverse_Z[l] = 1 / Z;
-      factor[l] = l < count ? static_cast<T>(inverse_Z[l]) : T{0};
-      if (l < count) block_.log_sums[first + point(l)] = reference[l] + std::log(Z);
-    }
-    tree_.Normalize(hn::Load(d, factor));
-    Singletons(first, count, inverse_Z);
-    for (size_t l = 0; l < count; ++l) Scatter(l, first + point(l), from + point(l));
-    return true;
+  template <class Tree>
+  void Gather(Tree& tree, size_t l, size_t i) {
+    const Index from = static_cast<Index>(i), at = from * model_.candidates;
+    std::reverse_copy(Candidates(i), Candidates(i) + model_.candidates, latents_[l]);
+    tree.GatherSystem(l, latents_[l], work_.system.data() + from * Triangle(model_.candidates, 0),
+                      work_.eta.data() + at, work_.a.data() + at);
   }
 
- private:
-  using Double = hn::ScalableTag<double>;
-  using W = hn::Vec<Double>;
-  static constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(T);
-  /// Double precision is the last resort: it has nobody to pass a data point on to.
-  static constexpr double kRange = sizeof(T) == 8 ? std::numeric_limits<double>::infinity() : 1e4;
-
-  double* Weights(size_t lane) const { return work_.singletons.get() + lane * static_cast<size_t>(model_.padded); }
-
-  double Largest(const double* log_weights) const {
-    const Double d;
-    W best = hn::Set(d, -INFINITY);
+  double BestOutside(size_t i) const {
+    const D d;
+    const double* log_weights = LogWeights(i);
+    V best = hn::Set(d, -INFINITY);
     for (size_t h = 0; h < static_cast<size_t>(model_.padded); h += hn::Lanes(d))
       best = hn::Max(best, hn::LoadU(d, log_weights + h));
     return hn::GetLane(hn::MaxOfLanes(d, best));
   }
 
   /// Weights of the singletons relative to exp(reference), zero for the candidates; returns their sum.
-  double Weigh(size_t lane, Index from, Index n, double reference) {
-    const Double d;
-    const double* log_weights = work_.log_weights.data() + from * model_.padded;
-    double* weights = Weights(lane);
+  double Outside(size_t l, size_t i, double reference) {
+    const D d;
+    const double* log_weights = LogWeights(i);
+    double* weights = Weights(l);
     const auto padded = static_cast<size_t>(model_.padded);
-    const W shift = hn::Set(d, reference);
+    const V shift = hn::Set(d, reference);
     for (size_t h = 0; h < padded; h += hn::Lanes(d))
       hn::Store(FastExp(d, hn::Sub(hn::LoadU(d, log_weights + h), shift)), d, weights + h);
-    const std::uint16_t* candidates = block_.candidates + n * model_.candidates;
-    for (int i = 0; i < model_.candidates; ++i) weights[candidates[i]] = 0;
-    W sum = hn::Zero(d);
+    for (int k = 0; k < model_.candidates; ++k) weights[Candidates(i)[k]] = 0;
+    V sum = hn::Zero(d);
     for (size_t h = 0; h < padded; h += hn::Lanes(d)) sum = hn::Add(sum, hn::Load(d, weights + h));
     return hn::GetLane(hn::SumOfLanes(d, sum));
   }
 
   /// Normalises the singletons and turns eta and J^_hh of each data point into means and second moments:
   ///   p eta/J    p (1/J + (eta/J)^2)
-  void Singletons(Index first, size_t count, const double* factors) {
-    const Double d;
-    const W one = hn::Set(d, 1.0);
+  void Normalize(size_t first, size_t count, const double* inverse) {
+    const D d;
+    const V one = hn::Set(d, 1.0);
     const auto padded = static_cast<size_t>(model_.padded);
     for (size_t h = 0; h < padded; h += hn::Lanes(d)) {
-      W s = hn::Zero(d), m = hn::Zero(d), ZZ = hn::Zero(d);
+      V s = hn::Zero(d), m = hn::Zero(d), ZZ = hn::Zero(d);
       for (size_t l = 0; l < count; ++l) {
-        const size_t at = (static_cast<size_t>(first) + l) * padded + h;
-        const W variance = hn::Div(one, hn::LoadU(d, block_.second_moment + at));
-        const W z = hn::Mul(hn::LoadU(d, block_.rows + at), variance);
-        const W p = hn::Mul(hn::Load(d, Weights(l) + h), hn::Set(d, factors[l])), mean = hn::Mul(p, z);
-        const W second = hn::Mul(p, hn::MulAdd(z, z, variance));
+        const size_t at = (static_cast<size_t>(first_) + first + l) * padded + h;
+        const V variance = hn::Div(one, hn::LoadU(d, block_.second_moment + at));
+        const V z = hn::Mul(hn::LoadU(d, block_.rows + at), variance);
+        const V p = hn::Mul(hn::Load(d, Weights(l) + h), hn::Set(d, inverse[l])), mean = hn::Mul(p, z);
+        const V second = hn::Mul(p, hn::MulAdd(z, z, variance));
         hn::Store(p, d, Weights(l) + h);
         hn::StoreU(mean, d, block_.rows + at);
         hn::StoreU(second, d, block_.second_moment + at);
@@ -148,12 +90,11 @@ class GapBatch {
       Add(block_.sums->single_ZZ.data() + h, ZZ);
     }
   }
-  static HWY_INLINE void Add(double* target, W value) {
-    hn::StoreU(hn::Add(hn::LoadU(Double(), target), value), Double(), target);
-  }
-
-  void Scatter(size_t l, Index n, Index from) {
+  template <class Tree>
+  void Take(const Tree& tree, size_t l, size_t i, double log_sum) {
     const int size = model_.candidates;
+    const Index from = static_cast<Index>(i), n = first_ + from;
+    block_.log_sums[n] = log_sum;
     double* row = block_.rows + n * model_.padded;
     double* second_moment = block_.second_moment + n * model_.padded;
     double* probability = block_.probability == nullptr ? nullptr : block_.probability + n * model_.latents;
@@ -163,28 +104,43 @@ class GapBatch {
     if (probability != nullptr) std::copy_n(Weights(l), model_.latents, probability);
     for (int p = 0; p < size; ++p) {
       const Index h = latents_[l][p];
-      row[h] = unit[p] * tree_.Mean(p, l);
-      second_moment[h] = unit[p] * unit[p] * tree_.SecondMoment(p, l);
-      if (probability != nullptr) probability[h] = tree_.Probability(p, l);
+      row[h] = unit[p] * tree.Mean(p, l);
+      second_moment[h] = unit[p] * unit[p] * tree.SecondMoment(p, l);
+      if (probability != nullptr) probability[h] = tree.Probability(p, l);
       if (block_.sums != nullptr) {
-        block_.sums->s[h] += tree_.Probability(p, l);
+        block_.sums->s[h] += tree.Probability(p, l);
         block_.sums->m[h] += row[h];
       }
       if (products != nullptr || (block_.sums != nullptr && !model_.full_slab))
         for (int q = 0; q <= p; ++q) {
-          const double product = unit[p] * unit[q] * tree_.Product(p, q, l);
+          const double product = unit[p] * unit[q] * tree.Product(p, q, l);
           if (products != nullptr) *products++ = product;
           if (block_.sums != nullptr && !model_.full_slab) AddSymmetric(block_.sums->ZZ, h, latents_[l][q], product);
         }
     }
-    if (block_.sums != nullptr && model_.full_slab) tree_.AddProducts(l, latents_[l], *block_.sums);  // unit is 1
+    if (block_.sums != nullptr && model_.full_slab) tree.AddProducts(l, latents_[l], *block_.sums);  // unit is 1
+  }
+
+  void Undone(size_t) {}
+
+ private:
+  using D = hn::ScalableTag<double>;
+  using V = hn::Vec<D>;
+
+  const std::uint16_t* Candidates(size_t i) const {
+    return block_.candidates + (first_ + static_cast<Index>(i)) * model_.candidates;
+  }
+  const double* LogWeights(size_t i) const { return work_.log_weights.data() + static_cast<Index>(i) * model_.padded; }
+  double* Weights(size_t lane) const { return work_.singletons.get() + lane * static_cast<size_t>(model_.padded); }
+  static HWY_INLINE void Add(double* target, V value) {
+    hn::StoreU(hn::Add(hn::LoadU(D(), target), value), D(), target);
   }
 
   const PreparedModel& model_;
   const GapBlock& block_;
   GapWorkspace& work_;
-  Lanes tree_;
-  std::uint16_t latents_[kLanes][kMaxCandidates];  // by position
+  const Index first_;
+  std::uint16_t latents_[HWY_MAX_BYTES / sizeof(float)][kMaxCandidates];  // by position
 };
 
 /// Adds what the prior says to a data point's eta and J^_hh, in place, and weighs its singletons.
@@ -202,24 +158,21 @@ void Complete(const PreparedModel& model, double* eta, double* diagonal, double*
 }
 
 template <class T, template <class> class Lanes>
-void RunGaps(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace, Index first, Index count) {
-  using D = hn::ScalableTag<T>;
-  using Double = hn::ScalableTag<double>;
-  const auto lanes = static_cast<Index>(hn::Lanes(D()));
-  GapBatch<D, Lanes<D>> batch(model, block, workspace);
-  for (Index from = 0; from < count; from += lanes) {
-    const Index size = std::min(lanes, count - from);
-    if (batch.Run(first + from, from, static_cast<size_t>(size))) continue;
-    const auto step = static_cast<Index>(hn::Lanes(Double()));
-    GapBatch<Double, Lanes<Double>> in_double(model, block, workspace);
-    for (Index n = from; n < from + size; n += step)
-      in_double.Run(first + n, n, static_cast<size_t>(std::min(step, from + size - n)));
-  }
+std::int64_t RunGaps(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace, Index first,
+                     Index count) {
+  GapPoints points(model, block, workspace, first);
+  const auto tree_in = [&]<class D>(D) { return Lanes<D>(model, reinterpret_cast<hn::Vec<D>*>(workspace.tree.get())); };
+  auto tree = tree_in(hn::ScalableTag<T>());
+  return LaneBatch(tree, points).RunAll(0, static_cast<size_t>(count), [&](size_t from, size_t to) {
+    auto in_double = tree_in(hn::ScalableTag<double>());
+    return LaneBatch(in_double, points).RunAll(from, to);
+  });
 }
 
-void ProcessGapBlock(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace) {
+std::int64_t ProcessGapBlock(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace) {
   const bool single = model.precision == Precision::single_precision;
   const Index D = model.dimensions;
+  std::int64_t clamped = 0;
   for (Index first = 0; first < block.count; first += kGapRows) {
     const Index count = std::min(kGapRows, block.count - first);
     std::uint16_t* candidates = block.candidates + first * model.candidates;
@@ -241,24 +194,12 @@ void ProcessGapBlock(const PreparedModel& model, const GapBlock& block, GapWorks
         const Index at = (first + n) * model.padded + h;
         return OnLatent{block.second_moment[at], block.rows[at], model.a[h]};
       });
-    if (model.full_slab)
-      (single ? RunGaps<float, FullSlabLanes> : RunGaps<double, FullSlabLanes>)(model, block, workspace, first, count);
-    else
-      (single ? RunGaps<float, DiagonalSlabLanes> : RunGaps<double, DiagonalSlabLanes>)(model, block, workspace, first,
-                                                                                        count);
+    const auto run = model.full_slab
+                         ? (single ? RunGaps<float, FullSlabLanes> : RunGaps<double, FullSlabLanes>)
+                         : (single ? RunGaps<float, DiagonalSlabLanes> : RunGaps<double, DiagonalSlabLanes>);
+    clamped += run(model, block, workspace, first, count);
   }
-}
-
-/// Bytes of the tree's vectors for this target.
-size_t GapTreeBytes(const PreparedModel& model) {
-  using Double = hn::ScalableTag<double>;
-  const Index vectors = model.full_slab ? FullSlabLanes<Double>::BufferVectors(model.candidates, model.max_active)
-                                        : DiagonalSlabLanes<Double>::BufferVectors(model.candidates, model.max_active);
-  return static_cast<size_t>(vectors) * sizeof(hn::Vec<Double>);
-}
-
-size_t GapSelectionFloats(const PreparedModel& model) {
-  return static_cast<size_t>(kGapRows * CandidateSelector::ScratchFloats(model.padded, model.candidates));
+  return clamped;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -269,8 +210,6 @@ HWY_AFTER_NAMESPACE();
 namespace gsc {
 
 HWY_EXPORT(ProcessGapBlock);
-HWY_EXPORT(GapTreeBytes);
-HWY_EXPORT(GapSelectionFloats);
 
 GapWorkspace::GapWorkspace(const PreparedModel& model)
     : system(static_cast<size_t>(kGapRows * model.candidates * (model.candidates + 1) / 2)),
@@ -281,12 +220,12 @@ GapWorkspace::GapWorkspace(const PreparedModel& model)
       scratch(static_cast<size_t>(model.dimensions)),
       picks(kGapRows * ((model.candidates + 1) / 2), model.dimensions),
       columns(picks.rows(), model.padded),
-      selection(aligned<float>(HWY_DYNAMIC_DISPATCH(GapSelectionFloats)(model))),
+      selection(selection_memory(model, kGapRows)),
       singletons(aligned<double>(static_cast<size_t>(model.padded * kPadding))),
-      tree(aligned<double>(HWY_DYNAMIC_DISPATCH(GapTreeBytes)(model) / sizeof(double))) {}
+      tree(tree_memory(model)) {}
 
-void process_gap_block(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace) {
-  HWY_DYNAMIC_DISPATCH(ProcessGapBlock)(model, block, workspace);
+std::int64_t process_gap_block(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace) {
+  return HWY_DYNAMIC_DISPATCH(ProcessGapBlock)(model, block, workspace);
 }
 
 }  // namespace gsc

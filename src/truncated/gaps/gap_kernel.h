@@ -1,6 +1,6 @@
 #pragma once
 // Data points with missing values through candidate selection, the tree and the singletons: the other half of
-// kernels.h, for systems that are a data point's own (gap_model.h). The code behind process_gap_block() exists once per
+// tree_kernel.h, for systems that are a data point's own (gap_model.h). The code behind process_gap_block() exists once per
 // SIMD target and is chosen at run time.
 
 #include <hwy/aligned_allocator.h>
@@ -57,6 +57,7 @@ struct GapBlock {
   const SharedGram* shared;     ///< of all these data points, or null
 };
 
-void process_gap_block(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace);
+/// Returns how many data points met a pivot that was lost to rounding.
+std::int64_t process_gap_block(const PreparedModel& model, const GapBlock& block, GapWorkspace& workspace);
 
 }  // namespace gsc

@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "math/number_text.h"
+
 namespace gsc {
 namespace {
 
@@ -85,6 +87,38 @@ void NeighbourSums::gather(Index n) {
       zz[h] += static_cast<double>(before.second_moment.data()[j]);
     }
   }
+}
+
+void NonLocalOptions::validate() const {
+  if (!(pseudo_counts >= 1e-6 && pseudo_counts <= 1e12))
+    throw UsageError("pseudo_counts is " + number_text(pseudo_counts) +
+                     "; it must lie between 1e-6 and 1e12, say 2, for the model's prior to count at all");
+}
+
+Prior own_prior(const Model& model, const SparsePosterior& before, std::span<const std::uint32_t> rows,
+                const NonLocalOptions& options) {
+  model.validate();
+  options.validate();
+  require_before(model, before);
+  const Index H = model.latents();
+  Vector s = Vector::Zero(H), m = s, zz = s;
+  for (const std::uint32_t row : rows) {
+    const Index n = row_in(before, row);
+    for (Index j = 0; j < before.candidates.cols(); ++j) {
+      const Index h = before.candidates(n, j);
+      s[h] += static_cast<double>(before.probability(n, j));
+      m[h] += static_cast<double>(before.mean(n, j));
+      zz[h] += static_cast<double>(before.second_moment(n, j));
+    }
+  }
+  const double k = options.pseudo_counts;
+  Prior prior;
+  prior.pi = ((k * model.pi + s) / (k + static_cast<double>(rows.size()))).cwiseMax(kLeastPi).cwiseMin(kMostPi);
+  const Vector counts = s.array() + k;
+  prior.mu = (k * model.mu + m).cwiseQuotient(counts);
+  const Vector second = (k * (model.slab.variances() + model.mu.cwiseAbs2()) + zz).cwiseQuotient(counts);
+  prior.variance = (second - prior.mu.cwiseAbs2()).cwiseMax(kLeastVariance * second);
+  return prior;
 }
 
 }  // namespace gsc

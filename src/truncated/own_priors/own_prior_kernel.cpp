@@ -1,8 +1,6 @@
 #include "truncated/own_priors/own_prior_kernel.h"
 
 #include "inference/simd_targets.h"
-#include "math/aligned.h"
-#include "truncated/tree/raised_reference.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "truncated/own_priors/own_prior_kernel.cpp"
@@ -18,6 +16,7 @@
 
 #include "truncated/gaps/gap_systems-inl.h"
 #include "truncated/tree/candidates-inl.h"
+#include "truncated/tree/lane_batch-inl.h"
 #include "truncated/tree/lane_trees-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,7 +27,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// The candidates of one data point after the other, and J's diagonal, eta and a of each on them.
 class Systems {
  public:
-  Systems(const PreparedModel& model, const SharedPrior& shared, const SparseBlock& block, SparseWorkspace& workspace)
+  Systems(const PreparedModel& model, const SharedPrior& shared, const OwnPriorBlock& block,
+          OwnPriorWorkspace& workspace)
       : model_(model), shared_(shared), block_(block), work_(workspace), selector_(model, workspace.selection.get()) {}
 
   /// Under the model's prior.
@@ -230,132 +230,84 @@ class Systems {
 
   const PreparedModel& model_;
   const SharedPrior& shared_;
-  const SparseBlock& block_;
-  SparseWorkspace& work_;
+  const OwnPriorBlock& block_;
+  OwnPriorWorkspace& work_;
   CandidateSelector selector_;
 };
 
-/// Up to one vector of data points through the tree. Nothing here depends on which data points share a vector.
-template <class T>
-class SparseBatches {
+/// Data points of the block. Nothing here depends on which of them share a vector.
+class OwnPriorPoints {
  public:
-  SparseBatches(const PreparedModel& model, const SparseBlock& block, SparseWorkspace& workspace)
-      : model_(model), block_(block), work_(workspace), tree_(model, reinterpret_cast<V*>(workspace.tree.get())) {}
+  static constexpr bool kTogether = false;
 
-  /// From now on data points, the first being this one, have the systems of the workspace for gaps.
-  void UseOwnSystems(Index first) { own_first_ = first; }
+  /// own_first: negative, or from which data point on all have the systems of the workspace for gaps.
+  OwnPriorPoints(const PreparedModel& model, const OwnPriorBlock& block, OwnPriorWorkspace& workspace, Index own_first)
+      : model_(model), block_(block), work_(workspace), own_first_(own_first) {}
 
-  /// Data points whose log weights are too large for T to tell their differences are left undone, and listed.
-  void Run(const std::uint32_t* points, size_t count, std::vector<std::uint32_t>* undone) {
-    const D d;
-    const size_t lanes = hn::Lanes(d);
-    HWY_ALIGN T shift[kLanes], mass[kLanes], max_x[kLanes], factor[kLanes];
-    double reference[kLanes];
-    const auto fits = [&](size_t l) { return undone == nullptr || reference[l] <= kRange; };
-    for (size_t l = 0; l < lanes; ++l) {
-      const auto at = static_cast<size_t>(points[std::min(l, count - 1)]) * static_cast<size_t>(model_.candidates);
-      const std::uint16_t* candidates = block_.candidates + at;
-      std::reverse_copy(candidates, candidates + model_.candidates, latents_);
-      if (own_first_ < 0) {
-        tree_.GatherOwn(l, latents_, work_.diagonal.data() + at, work_.eta.data() + at, work_.a.data() + at);
-        continue;
-      }
-      const GapWorkspace& own = *work_.gaps;
-      const Index place = points[std::min(l, count - 1)] - own_first_, from = place * model_.candidates;
-      tree_.GatherSystem(l, latents_, own.system.data() + place * Triangle(model_.candidates, 0), own.eta.data() + from,
-                         own.a.data() + from);
+  template <class Tree>
+  void Gather(Tree& tree, size_t l, size_t i) {
+    const Index n = work_.points[i], at = n * model_.candidates;
+    std::uint16_t latents[kMaxCandidates];  // by position
+    std::reverse_copy(block_.candidates + at, block_.candidates + at + model_.candidates, latents);
+    if (own_first_ < 0) {
+      tree.GatherOwn(l, latents, work_.diagonal.data() + at, work_.eta.data() + at, work_.a.data() + at);
+      return;
     }
-    hn::Store(tree_.BestOfChain(), d, max_x);
-    for (size_t l = 0; l < lanes; ++l) reference[l] = std::max(0.0, static_cast<double>(max_x[l]));
+    const GapWorkspace& own = *work_.gaps;
+    const Index place = n - own_first_, from = place * model_.candidates;
+    tree.GatherSystem(l, latents, own.system.data() + place * Triangle(model_.candidates, 0), own.eta.data() + from,
+                      own.a.data() + from);
+  }
 
-    // A state far better than the reference would overflow: then its log weight, which is known now, is the reference.
-    constexpr T kHeadroom = sizeof(T) == 8 ? 300 : 40;
-    for (bool again = true; again;) {
-      for (size_t l = 0; l < lanes; ++l) shift[l] = static_cast<T>(-reference[l]);
-      hn::Store(tree_.Run(hn::Load(d, shift)), d, mass);
-      hn::Store(tree_.max_x, d, max_x);
-      again = false;
-      for (size_t l = 0; l < lanes; ++l)
-        if (max_x[l] > kHeadroom && fits(l)) {
-          const double raised = raised_reference(reference[l], static_cast<double>(max_x[l]));
-          again |= raised > reference[l];
-          reference[l] = raised;
-        }
-    }
-    double log_sums[kLanes];
-    for (size_t l = 0; l < lanes; ++l) {
-      const double Z = std::exp(-reference[l]) + static_cast<double>(mass[l]);
-      factor[l] = static_cast<T>(1 / Z);
-      log_sums[l] = reference[l] + std::log(Z);
-    }
-    tree_.Normalize(hn::Load(d, factor));
-    for (size_t l = 0; l < count; ++l) {
-      if (!fits(l)) {
-        undone->push_back(points[l]);
-        continue;
-      }
-      block_.log_sums[points[l]] += log_sums[l];
-      Write(l, points[l]);
+  double BestOutside(size_t) const { return 0; }
+  double Outside(size_t, size_t, double) const { return 0; }
+  void Normalize(size_t, size_t, const double*) {}
+  void Undone(size_t i) { work_.undone.push_back(work_.points[i]); }
+
+  template <class Tree>
+  void Take(const Tree& tree, size_t l, size_t i, double log_sum) {
+    const Index n = work_.points[i], at = n * model_.candidates;
+    block_.log_sums[n] += log_sum;
+    const double* unit = own_first_ < 0 ? nullptr : work_.gaps->own_unit.data() + (n - own_first_) * model_.candidates;
+    for (int k = 0; k < model_.candidates; ++k) {
+      const int position = model_.candidates - 1 - k;
+      const double t = model_.scale[block_.candidates[at + k]] * (unit == nullptr ? 1 : unit[position]);
+      block_.probability[at + k] = static_cast<float>(tree.Probability(position, l));
+      block_.mean[at + k] = static_cast<float>(t * tree.Mean(position, l));
+      block_.second_moment[at + k] = static_cast<float>(t * t * tree.SecondMoment(position, l));
     }
   }
 
  private:
-  using D = hn::ScalableTag<T>;
-  using V = hn::Vec<D>;
-  static constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(T);
-  static constexpr double kRange = 1e4;
-
-  void Write(size_t lane, std::uint32_t point) {
-    const Index at = static_cast<Index>(point) * model_.candidates;
-    const double* unit =
-        own_first_ < 0 ? nullptr : work_.gaps->own_unit.data() + (point - own_first_) * model_.candidates;
-    for (int i = 0; i < model_.candidates; ++i) {
-      const int position = model_.candidates - 1 - i;
-      const double t = model_.scale[block_.candidates[at + i]] * (unit == nullptr ? 1 : unit[position]);
-      block_.probability[at + i] = static_cast<float>(tree_.Probability(position, lane));
-      block_.mean[at + i] = static_cast<float>(t * tree_.Mean(position, lane));
-      block_.second_moment[at + i] = static_cast<float>(t * t * tree_.SecondMoment(position, lane));
-    }
-  }
-
   const PreparedModel& model_;
-  const SparseBlock& block_;
-  SparseWorkspace& work_;
-  DiagonalSlabLanes<D> tree_;
-  Index own_first_ = -1;                   // no systems of their own
-  std::uint16_t latents_[kMaxCandidates];  // by position
+  const OwnPriorBlock& block_;
+  OwnPriorWorkspace& work_;
+  const Index own_first_;
 };
 
+/// All points of the workspace.
 template <class T>
-void RunSparse(const PreparedModel& model, const SparseBlock& block, SparseWorkspace& workspace, Index own_first,
-               const std::vector<std::uint32_t>& points, std::vector<std::uint32_t>* undone) {
-  SparseBatches<T> batches(model, block, workspace);
-  batches.UseOwnSystems(own_first);
-  const size_t lanes = hn::Lanes(hn::ScalableTag<T>());
-  for (size_t first = 0; first < points.size(); first += lanes)
-    batches.Run(points.data() + first, std::min(lanes, points.size() - first), undone);
+std::int64_t RunIn(const PreparedModel& model, OwnPriorPoints& points, OwnPriorWorkspace& workspace) {
+  using D = hn::ScalableTag<T>;
+  DiagonalSlabLanes<D> tree(model, reinterpret_cast<hn::Vec<D>*>(workspace.tree.get()));
+  return LaneBatch(tree, points).RunAll(0, workspace.points.size());
 }
 
-/// Data points first .. first + count - 1, in the precision asked for where that will do. own_first: negative, or where
-/// those with systems of their own begin.
-void RunPoints(const PreparedModel& model, const SparseBlock& block, SparseWorkspace& workspace, Index first,
-               Index count, Index own_first) {
-  if (count == 0) return;
-  std::vector<std::uint32_t>& points = workspace.points;
-  points.resize(static_cast<size_t>(count));
-  std::iota(points.begin(), points.end(), static_cast<std::uint32_t>(first));
-  if (model.precision == Precision::double_precision) {
-    RunSparse<double>(model, block, workspace, own_first, points, nullptr);
-  } else {
-    std::vector<std::uint32_t>& undone = workspace.undone;
-    undone.clear();
-    RunSparse<float>(model, block, workspace, own_first, points, &undone);
-    RunSparse<double>(model, block, workspace, own_first, undone, nullptr);
-  }
+/// Data points first .. first + count - 1, in the precision asked for where that will do.
+std::int64_t RunPoints(const PreparedModel& model, const OwnPriorBlock& block, OwnPriorWorkspace& workspace,
+                       Index first, Index count, Index own_first) {
+  OwnPriorPoints points(model, block, workspace, own_first);
+  workspace.points.resize(static_cast<size_t>(count));
+  std::iota(workspace.points.begin(), workspace.points.end(), static_cast<std::uint32_t>(first));
+  if (model.precision == Precision::double_precision) return RunIn<double>(model, points, workspace);
+  workspace.undone.clear();
+  const std::int64_t clamped = RunIn<float>(model, points, workspace);
+  workspace.points.swap(workspace.undone);
+  return clamped + RunIn<double>(model, points, workspace);
 }
 
-void ProcessSparseBlock(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
-                        const SparseBlock& block, SparseWorkspace& workspace) {
+std::int64_t ProcessOwnPriorBlock(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
+                                  const OwnPriorBlock& block, OwnPriorWorkspace& workspace) {
   Systems systems(model, shared, block, workspace);
   const Index complete = block.gaps == nullptr ? block.count : block.gaps->complete();
   for (Index n = 0; n < complete; ++n) {
@@ -366,26 +318,16 @@ void ProcessSparseBlock(const PreparedModel& model, const SharedPrior& shared, N
       systems.Own(n, *sums);
     }
   }
-  RunPoints(model, block, workspace, 0, complete, -1);
-  if (complete == block.count) return;
+  std::int64_t clamped = RunPoints(model, block, workspace, 0, complete, -1);
+  if (complete == block.count) return clamped;
   if (!workspace.gaps) workspace.gaps.emplace(model);
   for (Index first = 0; first < block.gaps->count(); first += kGapRows) {
     const Index count = std::min(kGapRows, block.gaps->count() - first);
     systems.Gaps(first, count, sums);
-    RunPoints(model, block, workspace, complete + first, count, complete + first);
+    clamped += RunPoints(model, block, workspace, complete + first, count, complete + first);
   }
   for (Index n = block.count - block.gaps->empty(); n < block.count; ++n) systems.Empty(n, sums);
-}
-
-/// Bytes of the tree's vectors for this target.
-size_t SparseTreeBytes(const PreparedModel& model) {
-  using Double = hn::ScalableTag<double>;
-  return static_cast<size_t>(DiagonalSlabLanes<Double>::BufferVectors(model.candidates, model.max_active)) *
-         sizeof(hn::Vec<Double>);
-}
-
-size_t SparseSelectionFloats(const PreparedModel& model) {
-  return static_cast<size_t>(CandidateSelector::ScratchFloats(model.padded, model.candidates));
+  return clamped;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -395,11 +337,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace gsc {
 
-HWY_EXPORT(ProcessSparseBlock);
-HWY_EXPORT(SparseTreeBytes);
-HWY_EXPORT(SparseSelectionFloats);
+HWY_EXPORT(ProcessOwnPriorBlock);
 
-SparseWorkspace::SparseWorkspace(const PreparedModel& model, Index block_rows)
+OwnPriorWorkspace::OwnPriorWorkspace(const PreparedModel& model, Index block_rows)
     : diagonal(static_cast<size_t>(block_rows * model.candidates)),
       eta(diagonal.size()),
       a(diagonal.size()),
@@ -408,12 +348,12 @@ SparseWorkspace::SparseWorkspace(const PreparedModel& model, Index block_rows)
       m(projected.size()),
       zz(projected.size()),
       gram(projected.size()),
-      selection(aligned<float>(HWY_DYNAMIC_DISPATCH(SparseSelectionFloats)(model))),
-      tree(aligned<double>(HWY_DYNAMIC_DISPATCH(SparseTreeBytes)(model) / sizeof(double))) {}
+      selection(selection_memory(model, 1)),
+      tree(tree_memory(model)) {}
 
-void process_sparse_block(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
-                          const SparseBlock& block, SparseWorkspace& workspace) {
-  HWY_DYNAMIC_DISPATCH(ProcessSparseBlock)(model, shared, sums, block, workspace);
+std::int64_t process_own_prior_block(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
+                                     const OwnPriorBlock& block, OwnPriorWorkspace& workspace) {
+  return HWY_DYNAMIC_DISPATCH(ProcessOwnPriorBlock)(model, shared, sums, block, workspace);
 }
 
 }  // namespace gsc

@@ -1,6 +1,6 @@
 #pragma once
 // One block of data to the posteriors on its candidates alone, under the model's prior or under one of its own for
-// each data point. The code behind process_sparse_block() exists once per SIMD target and is chosen at run time.
+// each data point. The code behind process_own_prior_block() exists once per SIMD target and is chosen at run time.
 
 #include <hwy/aligned_allocator.h>
 
@@ -16,8 +16,8 @@
 namespace gsc {
 
 /// Scratch memory of one thread.
-struct SparseWorkspace {
-  SparseWorkspace(const PreparedModel& model, Index block_rows);
+struct OwnPriorWorkspace {
+  OwnPriorWorkspace(const PreparedModel& model, Index block_rows);
 
   std::vector<double> diagonal, eta, a;       ///< block_rows x candidates: each data point's system
   std::vector<float> projected, s, m, zz;     ///< padded: t W'Py and the sums over the neighbours of one data point
@@ -29,7 +29,7 @@ struct SparseWorkspace {
 };
 
 /// Data points on their way through the kernel. Tables are count x candidates.
-struct SparseBlock {
+struct OwnPriorBlock {
   Index first, count;  ///< rows of the data
   double* rows;        ///< count x padded; in: Y projection, out: scratch
   // With missing values the rows are sorted as `gaps` says; else it is null.
@@ -40,8 +40,8 @@ struct SparseBlock {
   double* log_sums;  ///< log of the summed state weights of each data point, with the constant, without y'Py
 };
 
-/// `sums` is null for the model's prior.
-void process_sparse_block(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
-                          const SparseBlock& block, SparseWorkspace& workspace);
+/// `sums` is null for the model's prior. Returns how many data points met a pivot that was lost to rounding.
+std::int64_t process_own_prior_block(const PreparedModel& model, const SharedPrior& shared, NeighbourSums* sums,
+                                     const OwnPriorBlock& block, OwnPriorWorkspace& workspace);
 
 }  // namespace gsc

@@ -1,5 +1,6 @@
 // Posteriors on the candidates alone: a pass over the data that keeps H' numbers of every data point.
 
+#include <atomic>
 #include <optional>
 
 #include "data/finite.h"
@@ -35,7 +36,7 @@ struct Buffers {
   Matrix Y, rows;
   GapRows gaps;
   Matrix observed, diagonals;  ///< of rows with gaps; always as many rows
-  SparseWorkspace workspace;
+  OwnPriorWorkspace workspace;
   std::optional<NeighbourSums> sums;
 };
 
@@ -64,6 +65,7 @@ SparsePosterior CpuEngine::infer_sparse(const Model& model, Index first, Index c
   result.log_likelihood.resize(count);
 
   std::vector<std::unique_ptr<Buffers>> threads(static_cast<std::size_t>(plan.threads));
+  std::atomic<std::int64_t> clamped = 0;
   parallel_blocks(plan, stop, [&](int thread, Index row, Index rows) {
     auto& mine = threads[static_cast<std::size_t>(thread)];
     if (!mine) mine = std::make_unique<Buffers>(prepared, own);
@@ -87,11 +89,12 @@ SparsePosterior CpuEngine::infer_sparse(const Model& model, Index first, Index c
       mine->diagonals.resize(kBlockRows, prepared.padded);
       product(kBlockRows, mine->observed, prepared.gaps->squares, mine->diagonals);
     }
-    process_sparse_block(prepared, shared, mine->sums ? &*mine->sums : nullptr,
-                         {row, rows, mine->rows.data(), gaps, mine->diagonals.data(), result.candidates.data() + at,
-                          result.probability.data() + at, result.mean.data() + at, result.second_moment.data() + at,
-                          log_likelihood.data()},
-                         mine->workspace);
+    clamped +=
+        process_own_prior_block(prepared, shared, mine->sums ? &*mine->sums : nullptr,
+                                {row, rows, mine->rows.data(), gaps, mine->diagonals.data(),
+                                 result.candidates.data() + at, result.probability.data() + at, result.mean.data() + at,
+                                 result.second_moment.data() + at, log_likelihood.data()},
+                                mine->workspace);
     const Matrix PY = model.noise.solve(Y.transpose());
     log_likelihood -= 0.5 * Y.transpose().cwiseProduct(PY).colwise().sum().head(rows).transpose();
     if (gaps == nullptr) return;
@@ -100,6 +103,7 @@ SparsePosterior CpuEngine::infer_sparse(const Model& model, Index first, Index c
       gaps->restore(table->data() + at, prepared.candidates);
     gaps->restore(log_likelihood.data(), 1);
   });
+  result.clamped_pivots = clamped;
   return result;
 }
 

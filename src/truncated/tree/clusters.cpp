@@ -16,9 +16,9 @@ std::uint64_t mix(std::uint64_t x) {
 
 using Set = std::array<std::uint16_t, kMaxCandidates>;
 
-Set sorted_candidates(const PreparedModel& model, const Workspace::Buffers& buffers, std::uint32_t point) {
+Set sorted_candidates(const PreparedModel& model, const Workspace& workspace, std::uint32_t point) {
   Set set{};
-  std::copy_n(buffers.candidates.data() + point * static_cast<std::size_t>(model.candidates), model.candidates,
+  std::copy_n(workspace.candidates.data() + point * static_cast<std::size_t>(model.candidates), model.candidates,
               set.begin());
   std::sort(set.begin(), set.begin() + model.candidates);
   return set;
@@ -26,27 +26,27 @@ Set sorted_candidates(const PreparedModel& model, const Workspace::Buffers& buff
 
 }  // namespace
 
-std::uint64_t candidates_key(const PreparedModel& model, const Workspace::Buffers& buffers, std::uint32_t point) {
-  const std::uint16_t* candidates = buffers.candidates.data() + point * static_cast<std::size_t>(model.candidates);
+std::uint64_t candidates_key(const PreparedModel& model, const Workspace& workspace, std::uint32_t point) {
+  const std::uint16_t* candidates = workspace.candidates.data() + point * static_cast<std::size_t>(model.candidates);
   std::uint64_t key = 0;
   for (int i = 0; i < model.candidates; ++i) key += mix(candidates[i]);
   return key;
 }
 
-void sort_by_candidates(const PreparedModel& model, Index count, Workspace::Buffers& buffers) {
+void sort_by_candidates(const PreparedModel& model, Index count, Workspace& workspace) {
   if (model.candidates == model.latents) return;  // one cluster
-  const auto end = buffers.order.begin() + count;
-  for (auto it = buffers.order.begin(); it != end; ++it) it->key = candidates_key(model, buffers, it->point);
-  std::sort(buffers.order.begin(), end,
+  const auto end = workspace.order.begin() + count;
+  for (auto it = workspace.order.begin(); it != end; ++it) it->key = candidates_key(model, workspace, it->point);
+  std::sort(workspace.order.begin(), end,
             [](const auto& a, const auto& b) { return a.key != b.key ? a.key < b.key : a.point < b.point; });
 }
 
-bool same_candidates(const PreparedModel& model, const Workspace::Buffers& buffers, std::size_t first,
-                     std::size_t end) {
+bool same_candidates(const PreparedModel& model, const Workspace& workspace, std::size_t first, std::size_t end) {
   if (model.candidates == model.latents) return true;
-  const Set reference = sorted_candidates(model, buffers, buffers.order[first].point);
-  return std::all_of(buffers.order.begin() + static_cast<Index>(first), buffers.order.begin() + static_cast<Index>(end),
-                     [&](const auto& keyed) { return sorted_candidates(model, buffers, keyed.point) == reference; });
+  const Set reference = sorted_candidates(model, workspace, workspace.order[first].point);
+  return std::all_of(workspace.order.begin() + static_cast<Index>(first),
+                     workspace.order.begin() + static_cast<Index>(end),
+                     [&](const auto& keyed) { return sorted_candidates(model, workspace, keyed.point) == reference; });
 }
 
 }  // namespace gsc

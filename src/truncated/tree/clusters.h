@@ -1,8 +1,7 @@
 #pragma once
 // Data points of a block that have the same candidates.
 
-#include "truncated/tree/prepared_model.h"
-#include "truncated/tree/workspace.h"
+#include "truncated/tree/tree_kernel.h"
 
 namespace gsc {
 
@@ -10,12 +9,12 @@ namespace gsc {
 inline constexpr std::size_t kSharedWorth = 6;
 
 /// A hash of a data point's candidates, whatever their order.
-std::uint64_t candidates_key(const PreparedModel& model, const Workspace::Buffers& buffers, std::uint32_t point);
+std::uint64_t candidates_key(const PreparedModel& model, const Workspace& workspace, std::uint32_t point);
 
-/// Sorts buffers.order so that data points with equal candidate sets are neighbours.
-void sort_by_candidates(const PreparedModel& model, Index count, Workspace::Buffers& buffers);
+/// Sorts workspace.order so that data points with equal candidate sets are neighbours.
+void sort_by_candidates(const PreparedModel& model, Index count, Workspace& workspace);
 
 /// Whether order[first .. end) really have equal candidate sets; their keys do.
-bool same_candidates(const PreparedModel& model, const Workspace::Buffers& buffers, std::size_t first, std::size_t end);
+bool same_candidates(const PreparedModel& model, const Workspace& workspace, std::size_t first, std::size_t end);
 
 }  // namespace gsc

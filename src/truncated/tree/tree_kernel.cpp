@@ -2,7 +2,6 @@
 
 #include "inference/simd_targets.h"
 #include "math/aligned.h"
-#include "truncated/tree/raised_reference.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "truncated/tree/tree_kernel.cpp"
@@ -11,13 +10,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "truncated/tree/candidates-inl.h"
 #include "truncated/tree/clusters.h"
+#include "truncated/tree/lane_batch-inl.h"
 #include "truncated/tree/lane_trees-inl.h"
-#include "truncated/tree/workspace.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gsc {
@@ -96,95 +94,55 @@ class Singletons {
   double* weights_;
 };
 
-/// Up to one vector of data points through a tree, from their eta rows to posterior means and sums.
-template <class D, class Lanes>
-class Batch {
+/// The data points of a block, in the order of the workspace.
+class BlockPoints {
  public:
-  using V = hn::Vec<D>;
-  using T = hn::TFromD<D>;
+  static constexpr bool kTogether = true;
 
-  Batch(const PreparedModel& model, const Block& block, Workspace::Buffers& buffers, Lanes& tree)
+  BlockPoints(const PreparedModel& model, const Block& block, Workspace& workspace)
       : model_(model),
         block_(block),
         sums_(block.sums),
         posterior_(block.posterior),
-        buffers_(buffers),
-        singletons_(model, buffers.singletons.get()),
-        tree_(tree) {}
+        work_(workspace),
+        singletons_(model, workspace.singletons.get()) {}
 
-  /// points[0 .. count-1], count at most the number of lanes. All get the candidates `like`, if given. False, with
-  /// nothing done, if log weights are too large for T to tell their differences.
-  bool Run(const Workspace::Buffers::Keyed* points, size_t count, const std::uint16_t* like = nullptr) {
-    const D d;
-    const size_t lanes = hn::Lanes(d);
-    HWY_ALIGN T shift[kLanes], mass[kLanes], max_x[kLanes], factor[kLanes];
-    double reference[kLanes], inverse_Z[kLanes] = {};
-    for (size_t l = 0; l < lanes; ++l) {
-      const Index n = points[std::min(l, count - 1)].point;  // idle lanes repeat the last point
-      const std::uint16_t* candidates = like != nullptr ? like : Candidates(n);
-      std::reverse_copy(candidates, candidates + model_.candidates, latents_[l]);
-      tree_.Gather(l, latents_[l], Row(n));
-    }
-    hn::Store(tree_.BestOfChain(), d, max_x);
-    for (size_t l = 0; l < lanes; ++l) {
-      const Index n = points[std::min(l, count - 1)].point;
-      reference[l] = std::max({0.0, static_cast<double>(max_x[l]), buffers_.best_singleton[static_cast<size_t>(n)]});
-      if (reference[l] > kRange) return false;
-    }
+  /// From now on all get these candidates, or if null each its own.
+  void UseCandidates(const std::uint16_t* shared) { shared_ = shared; }
 
-    // A state far better than the reference would overflow: then its log weight, which is known now, is the reference.
-    constexpr T kHeadroom = sizeof(T) == 8 ? 300 : 40;
-    for (bool again = true; again;) {
-      for (size_t l = 0; l < lanes; ++l) shift[l] = static_cast<T>(-reference[l]);
-      hn::Store(tree_.Run(hn::Load(d, shift)), d, mass);
-      hn::Store(tree_.max_x, d, max_x);
-      again = false;
-      for (size_t l = 0; l < lanes; ++l)
-        if (max_x[l] > kHeadroom) {
-          const double raised = raised_reference(reference[l], static_cast<double>(max_x[l]));
-          again |= raised > reference[l];
-          reference[l] = raised;
-          if (reference[l] > kRange) return false;
-        }
-    }
-    if (sums_ != nullptr)
-      sums_->clamped_pivots +=
-          static_cast<std::int64_t>(hn::CountTrue(d, hn::And(tree_.clamped, hn::FirstN(d, count))));
-
-    for (size_t l = 0; l < lanes; ++l) {
-      const Index n = points[std::min(l, count - 1)].point;
-      const double outside = HasOutside() ? singletons_.Weigh(l, Row(n), reference[l], Candidates(n)) : 0;
-      const double Z = std::exp(-reference[l]) + outside + static_cast<double>(mass[l]);
-      inverse_Z[l] = 1 / Z;
-      factor[l] = l < count ? static_cast<T>(inverse_Z[l]) : T{0};
-      if (l < count) block_.log_sums[n] = reference[l] + std::log(Z);
-    }
-    tree_.Normalize(hn::Load(d, factor));
-    double* etas[kLanes];
-    for (size_t l = 0; l < count; ++l) {
-      etas[l] = Row(points[l].point);
-      if (HasOutside() && posterior_.second_moment != nullptr) KeepEta(points[l].point);
-    }
-    if (HasOutside()) singletons_.Finish(count, inverse_Z, etas, sums_);
-    for (size_t l = 0; l < count; ++l) Scatter(l, points[l].point);
-    return true;
+  template <class Tree>
+  void Gather(Tree& tree, size_t l, size_t i) {
+    const Index n = work_.order[i].point;
+    const std::uint16_t* candidates = shared_ != nullptr ? shared_ : Candidates(n);
+    std::reverse_copy(candidates, candidates + model_.candidates, latents_[l]);
+    tree.Gather(l, latents_[l], Row(n));
   }
 
- private:
-  static constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(T);
-  /// Double precision is the last resort: it has nobody to pass a data point on to.
-  static constexpr double kRange = sizeof(T) == 8 ? std::numeric_limits<double>::infinity() : 1e4;
+  double BestOutside(size_t i) const { return work_.best_singleton[work_.order[i].point]; }
 
-  bool HasOutside() const { return model_.candidates < model_.latents; }
-  double* Row(Index n) const { return block_.rows + n * model_.padded; }
-  const std::uint16_t* Candidates(Index n) const { return buffers_.candidates.data() + n * model_.candidates; }
+  double Outside(size_t l, size_t i, double reference) {
+    const Index n = work_.order[i].point;
+    return HasOutside() ? singletons_.Weigh(l, Row(n), reference, Candidates(n)) : 0;
+  }
 
-  /// Finish() overwrites eta, which the second moments of the singletons still need.
-  void KeepEta(Index n) { std::copy_n(Row(n), model_.latents, posterior_.second_moment + n * model_.latents); }
+  void Normalize(size_t first, size_t count, const double* inverse) {
+    if (!HasOutside()) return;
+    double* etas[kMostLanes];
+    for (size_t l = 0; l < count; ++l) {
+      const Index n = work_.order[first + l].point;
+      etas[l] = Row(n);
+      // Finish() overwrites eta, which the second moments of the singletons still need.
+      if (posterior_.second_moment != nullptr)
+        std::copy_n(etas[l], model_.latents, posterior_.second_moment + n * model_.latents);
+    }
+    singletons_.Finish(count, inverse, etas, sums_);
+  }
 
-  void Scatter(size_t l, Index n) {
+  template <class Tree>
+  void Take(const Tree& tree, size_t l, size_t i, double log_sum) {
+    const Index n = work_.order[i].point, H = model_.latents;
+    block_.log_sums[n] = log_sum;
     double* row = Row(n);
-    const Index H = model_.latents;
     double* probability = posterior_.probability == nullptr ? nullptr : posterior_.probability + n * H;
     double* second_moment = posterior_.second_moment == nullptr ? nullptr : posterior_.second_moment + n * H;
     if (HasOutside()) {
@@ -195,79 +153,88 @@ class Batch {
     }
     for (int p = 0; p < model_.candidates; ++p) {
       const Index h = latents_[l][p];
-      row[h] = tree_.Mean(p, l);
-      if (probability != nullptr) probability[h] = tree_.Probability(p, l);
-      if (second_moment != nullptr) second_moment[h] = tree_.SecondMoment(p, l);
+      row[h] = tree.Mean(p, l);
+      if (probability != nullptr) probability[h] = tree.Probability(p, l);
+      if (second_moment != nullptr) second_moment[h] = tree.SecondMoment(p, l);
       if (sums_ != nullptr) {
-        sums_->s[h] += tree_.Probability(p, l);
+        sums_->s[h] += tree.Probability(p, l);
         sums_->m[h] += row[h];
       }
     }
-    if (sums_ != nullptr) tree_.AddProducts(l, latents_[l], *sums_);
+    if (sums_ != nullptr) tree.AddProducts(l, latents_[l], *sums_);
   }
+
+  void Undone(size_t) {}
+
+ private:
+  static constexpr size_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
+
+  bool HasOutside() const { return model_.candidates < model_.latents; }
+  double* Row(Index n) const { return block_.rows + n * model_.padded; }
+  const std::uint16_t* Candidates(Index n) const { return work_.candidates.data() + n * model_.candidates; }
 
   const PreparedModel& model_;
   const Block& block_;
   BlockSums* sums_;
   const BlockPosterior& posterior_;
-  Workspace::Buffers& buffers_;
+  Workspace& work_;
   Singletons singletons_;
-  Lanes& tree_;
-  std::uint16_t latents_[kLanes][kMaxCandidates];  // by position
+  const std::uint16_t* shared_ = nullptr;
+  std::uint16_t latents_[kMostLanes][kMaxCandidates];  // by position
 };
 
 /// eta offset and candidates of every data point.
-void Select(const PreparedModel& model, const Block& block, Workspace::Buffers& buffers) {
-  CandidateSelector selector(model, buffers.selection.get());
+void Select(const PreparedModel& model, const Block& block, Workspace& workspace) {
+  CandidateSelector selector(model, workspace.selection.get());
   for (Index n = 0; n < block.count; ++n) {
     double* eta = block.rows + n * model.padded;
-    buffers.best_singleton[static_cast<size_t>(n)] = Singletons::Prepare(model, eta);
-    std::uint16_t* candidates = buffers.candidates.data() + n * model.candidates;
+    workspace.best_singleton[static_cast<size_t>(n)] = Singletons::Prepare(model, eta);
+    std::uint16_t* candidates = workspace.candidates.data() + n * model.candidates;
     if (model.candidates == model.latents)
       std::iota(candidates, candidates + model.candidates, std::uint16_t{0});
     else
       selector.Select(eta, candidates);
-    buffers.order[static_cast<size_t>(n)] = {0, static_cast<std::uint32_t>(n)};
+    workspace.order[static_cast<size_t>(n)] = {0, static_cast<std::uint32_t>(n)};
   }
 }
 
-/// `InDouble`: the tree for batches that turn out to need double precision.
-template <class D, class InDouble, class Lanes>
-void RunBatches(const PreparedModel& model, const Block& block, Workspace::Buffers& buffers, Lanes& tree,
-                const Workspace::Buffers::Keyed* points, size_t count, const std::uint16_t* like = nullptr) {
-  Batch<D, Lanes> batch(model, block, buffers, tree);
-  const size_t lanes = hn::Lanes(D());
-  for (size_t first = 0; first < count; first += lanes) {
-    const size_t size = std::min(lanes, count - first);
-    if (batch.Run(points + first, size, like)) continue;
-    using Double = hn::ScalableTag<double>;
-    InDouble double_tree(model, reinterpret_cast<hn::Vec<Double>*>(buffers.tree.get()));
-    RunBatches<Double, InDouble>(model, block, buffers, double_tree, points + first, size);
-  }
+/// Data points first .. end-1 of the workspace's order. `InDouble`: the tree for those that turn out to need it.
+template <class InDouble, class Tree>
+std::int64_t RunPoints(const PreparedModel& model, Workspace& workspace, BlockPoints& points, Tree& tree, size_t first,
+                       size_t end) {
+  return LaneBatch(tree, points).RunAll(first, end, [&](size_t from, size_t to) {
+    InDouble in_double(model, reinterpret_cast<typename InDouble::V*>(workspace.tree.get()));
+    BlockPoints alone = points;
+    alone.UseCandidates(nullptr);
+    return LaneBatch(in_double, alone).RunAll(from, to);
+  });
 }
 
 /// Diagonal slab: clusters of equal candidates through the shared tree, the other data points through the lanes.
 template <class T>
-void RunClustered(const PreparedModel& model, const Block& block, Workspace::Buffers& buffers) {
+std::int64_t RunClustered(const PreparedModel& model, const Block& block, Workspace& workspace) {
   using D = hn::ScalableTag<T>;
   using InDouble = DiagonalSlabLanes<hn::ScalableTag<double>>;
-  auto* memory = reinterpret_cast<hn::Vec<D>*>(buffers.tree.get());
-  auto& order = buffers.order;
+  auto* memory = reinterpret_cast<hn::Vec<D>*>(workspace.tree.get());
+  auto& order = workspace.order;
+  BlockPoints points(model, block, workspace);
   const auto count = static_cast<size_t>(block.count);
   size_t alone = 0;  // order[0 .. alone) are left for the lanes
+  std::int64_t clamped = 0;
   if (model.share_clusters) {
     const size_t worth = kSharedWorth * hn::Lanes(D());
-    sort_by_candidates(model, block.count, buffers);
+    sort_by_candidates(model, block.count, workspace);
     SharedSlabLanes<D> tree(model, memory);
     for (size_t first = 0, end; first < count; first = end) {
       for (end = first + 1; end < count && order[end].key == order[first].key;) ++end;
-      if (end - first >= worth && same_candidates(model, buffers, first, end)) {
+      if (end - first >= worth && same_candidates(model, workspace, first, end)) {
         const std::uint16_t* candidates =
-            buffers.candidates.data() + static_cast<size_t>(order[first].point) * model.candidates;
+            workspace.candidates.data() + static_cast<size_t>(order[first].point) * model.candidates;
         std::uint16_t latents[kMaxCandidates];
         std::reverse_copy(candidates, candidates + model.candidates, latents);
         tree.UseCandidates(latents);
-        RunBatches<D, InDouble>(model, block, buffers, tree, order.data() + first, end - first, candidates);
+        points.UseCandidates(candidates);
+        clamped += RunPoints<InDouble>(model, workspace, points, tree, first, end);
       } else {
         std::copy(order.begin() + static_cast<Index>(first), order.begin() + static_cast<Index>(end),
                   order.begin() + static_cast<Index>(alone));
@@ -277,25 +244,25 @@ void RunClustered(const PreparedModel& model, const Block& block, Workspace::Buf
   } else {
     alone = count;
   }
+  points.UseCandidates(nullptr);
   DiagonalSlabLanes<D> tree(model, memory);
-  RunBatches<D, InDouble>(model, block, buffers, tree, order.data(), alone);
+  return clamped + RunPoints<InDouble>(model, workspace, points, tree, 0, alone);
 }
 
 template <class T>
-void RunFullSlab(const PreparedModel& model, const Block& block, Workspace::Buffers& buffers) {
+std::int64_t RunFullSlab(const PreparedModel& model, const Block& block, Workspace& workspace) {
   using D = hn::ScalableTag<T>;
-  FullSlabLanes<D> tree(model, reinterpret_cast<hn::Vec<D>*>(buffers.tree.get()));
-  RunBatches<D, FullSlabLanes<hn::ScalableTag<double>>>(model, block, buffers, tree, buffers.order.data(),
-                                                        static_cast<size_t>(block.count));
+  FullSlabLanes<D> tree(model, reinterpret_cast<hn::Vec<D>*>(workspace.tree.get()));
+  BlockPoints points(model, block, workspace);
+  return RunPoints<FullSlabLanes<hn::ScalableTag<double>>>(model, workspace, points, tree, 0,
+                                                           static_cast<size_t>(block.count));
 }
 
-void ProcessBlock(const PreparedModel& model, const Block& block, Workspace::Buffers& buffers) {
-  Select(model, block, buffers);
+std::int64_t ProcessBlock(const PreparedModel& model, const Block& block, Workspace& workspace) {
+  Select(model, block, workspace);
   const bool single = model.precision == Precision::single_precision;
-  if (model.full_slab)
-    (single ? RunFullSlab<float> : RunFullSlab<double>)(model, block, buffers);
-  else
-    (single ? RunClustered<float> : RunClustered<double>)(model, block, buffers);
+  if (model.full_slab) return (single ? RunFullSlab<float> : RunFullSlab<double>)(model, block, workspace);
+  return (single ? RunClustered<float> : RunClustered<double>)(model, block, workspace);
 }
 
 /// Bytes of the trees' vectors for this target.
@@ -336,30 +303,33 @@ BlockSums::BlockSums(const PreparedModel& model)
   }
 }
 
-Workspace::Workspace(const PreparedModel& model, Index block_rows) : buffers_(std::make_unique<Buffers>()) {
-  const auto rows = static_cast<size_t>(block_rows), padded = static_cast<size_t>(model.padded);
-  buffers_->candidates.resize(rows * static_cast<size_t>(model.candidates));
-  buffers_->order.resize(rows);
-  buffers_->best_singleton.resize(rows);
-  buffers_->selection = aligned<float>(HWY_DYNAMIC_DISPATCH(SelectionFloats)(model));
-  buffers_->singletons = aligned<double>(padded * kPadding);
-  buffers_->tree = aligned<double>(HWY_DYNAMIC_DISPATCH(TreeBytes)(model) / sizeof(double));
+hwy::AlignedFreeUniquePtr<double[]> tree_memory(const PreparedModel& model) {
+  return aligned<double>(HWY_DYNAMIC_DISPATCH(TreeBytes)(model) / sizeof(double));
 }
 
-Workspace::~Workspace() = default;
-Workspace::Workspace(Workspace&&) noexcept = default;
+hwy::AlignedFreeUniquePtr<float[]> selection_memory(const PreparedModel& model, Index points) {
+  return aligned<float>(HWY_DYNAMIC_DISPATCH(SelectionFloats)(model) * static_cast<size_t>(points));
+}
 
-void process_block(const PreparedModel& model, const Block& block, Workspace& workspace) {
-  Workspace::Buffers& buffers = workspace.buffers();
-  HWY_DYNAMIC_DISPATCH(ProcessBlock)(model, block, buffers);
+Workspace::Workspace(const PreparedModel& model, Index block_rows)
+    : candidates(static_cast<size_t>(block_rows * model.candidates)),
+      order(static_cast<size_t>(block_rows)),
+      best_singleton(order.size()),
+      selection(selection_memory(model, 1)),
+      singletons(aligned<double>(static_cast<size_t>(model.padded * kPadding))),
+      tree(tree_memory(model)) {}
+
+std::int64_t process_block(const PreparedModel& model, const Block& block, Workspace& workspace) {
+  const std::int64_t clamped = HWY_DYNAMIC_DISPATCH(ProcessBlock)(model, block, workspace);
   if (block.posterior.keys != nullptr)
     for (Index n = 0; n < block.count; ++n)
-      block.posterior.keys[n] = candidates_key(model, buffers, static_cast<std::uint32_t>(n));
+      block.posterior.keys[n] = candidates_key(model, workspace, static_cast<std::uint32_t>(n));
   std::int32_t* candidates = block.posterior.candidates;
-  if (candidates == nullptr) return;
-  std::copy_n(buffers.candidates.data(), block.count * model.candidates, candidates);
+  if (candidates == nullptr) return clamped;
+  std::copy_n(workspace.candidates.data(), block.count * model.candidates, candidates);
   for (Index n = 0; n < block.count; ++n)
     std::sort(candidates + n * model.candidates, candidates + (n + 1) * model.candidates);
+  return clamped;
 }
 
 }  // namespace gsc

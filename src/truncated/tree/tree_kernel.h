@@ -2,8 +2,10 @@
 // One block of data through candidate selection, the tree and the singletons. The code behind process_block() exists
 // once per SIMD target and is chosen at run time.
 
+#include <hwy/aligned_allocator.h>
+
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 #include "truncated/tree/prepared_model.h"
 
@@ -18,7 +20,6 @@ struct BlockSums {
   // Full slab only.
   Vector lambda;
   Matrix T, SS;  ///< as ZZ
-  std::int64_t clamped_pivots = 0;
 };
 
 /// Per data point, on request; null pointers are not filled. Rows have the given stride.
@@ -29,18 +30,25 @@ struct BlockPosterior {
   std::uint64_t* keys = nullptr;       ///< count: a hash of the candidates
 };
 
+/// The vectors of any tree, and what selection needs for so many data points, as this machine's kernels lay them out.
+hwy::AlignedFreeUniquePtr<double[]> tree_memory(const PreparedModel& model);
+hwy::AlignedFreeUniquePtr<float[]> selection_memory(const PreparedModel& model, Index points);
+
 /// Scratch memory of one thread, reused from block to block.
-class Workspace {
- public:
+struct Workspace {
   Workspace(const PreparedModel& model, Index block_rows);
-  ~Workspace();
-  Workspace(Workspace&&) noexcept;
 
-  struct Buffers;
-  Buffers& buffers() { return *buffers_; }
-
- private:
-  std::unique_ptr<Buffers> buffers_;
+  std::vector<std::uint16_t> candidates;  ///< block_rows x candidates, most promising first
+  /// Data points of the block, sorted by a hash of their candidate set.
+  struct Keyed {
+    std::uint64_t key;
+    std::uint32_t point;
+  };
+  std::vector<Keyed> order;
+  std::vector<double> best_singleton;  ///< the largest log weight of a singleton, per data point
+  hwy::AlignedFreeUniquePtr<float[]> selection;
+  hwy::AlignedFreeUniquePtr<double[]> singletons;  ///< lanes x padded weights of the singletons outside the candidates
+  hwy::AlignedFreeUniquePtr<double[]> tree;
 };
 
 /// Data points on their way through the kernel.
@@ -52,6 +60,7 @@ struct Block {
   BlockPosterior posterior;
 };
 
-void process_block(const PreparedModel& model, const Block& block, Workspace& workspace);
+/// Returns how many data points met a pivot that rounding had made zero or negative (then clamped).
+std::int64_t process_block(const PreparedModel& model, const Block& block, Workspace& workspace);
 
 }  // namespace gsc

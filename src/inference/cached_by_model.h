@@ -9,7 +9,7 @@ namespace gsc {
 /// What was derived from a model, until another model comes. Comparing takes one look at each parameter, which is
 /// nothing beside deriving.
 template <class Derived>
-class Kept {
+class CachedByModel {
  public:
   template <class Make>
   const Derived& of(const Model& model, const Make& make) {
