@@ -32,23 +32,58 @@ namespace gsc {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The 2 x 2 block (slab, data) x (slab, data) that couples two candidates.
-template <class V>
-struct Block2 {
-  V e[2][2];
+/// A block of 2 x C numbers in each lane. In brackets the order of the sums, and so of rounding.
+template <class V, int C>
+struct Rows2 {
+  V e[2][C];
 };
+
+template <class V, int C>
+HWY_INLINE void SetZero(Rows2<V, C>& a) {
+  for (auto& row : a.e)
+    for (V& entry : row) entry = hn::Zero(hn::DFromV<V>());
+}
 template <class V>
-struct Pair2 {
-  V e[2];
-};
+HWY_INLINE Rows2<V, 2> Transposed(const Rows2<V, 2>& a) {
+  return {{{a.e[0][0], a.e[1][0]}, {a.e[0][1], a.e[1][1]}}};
+}
+/// A B, [a0 b0 + (a1 b1)]
+template <class V, int C>
+HWY_INLINE Rows2<V, C> operator*(const Rows2<V, 2>& a, const Rows2<V, C>& b) {
+  Rows2<V, C> product;
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < C; ++k) product.e[i][k] = hn::MulAdd(a.e[i][0], b.e[0][k], hn::Mul(a.e[i][1], b.e[1][k]));
+  return product;
+}
+template <class V, int C>
+HWY_INLINE void operator+=(Rows2<V, C>& sum, const Rows2<V, C>& a) {
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < C; ++k) sum.e[i][k] = hn::Add(sum.e[i][k], a.e[i][k]);
+}
+/// sum += A B, [a1 b1 + (a0 b0 + sum)]
+template <class V, int C>
+HWY_INLINE void AddProduct(Rows2<V, C>& sum, const Rows2<V, 2>& a, const Rows2<V, C>& b) {
+  for (int n = 0; n < 2; ++n)
+    for (int i = 0; i < 2; ++i)
+      for (int k = 0; k < C; ++k) sum.e[i][k] = hn::MulAdd(a.e[i][n], b.e[n][k], sum.e[i][k]);
+}
+/// from - A B, [from - a1 b1 - (a0 b0)]
+template <class V, int C>
+HWY_INLINE Rows2<V, C> MinusProduct(const Rows2<V, C>& from, const Rows2<V, 2>& a, const Rows2<V, C>& b) {
+  Rows2<V, C> rest;
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < C; ++k)
+      rest.e[i][k] = hn::NegMulAdd(a.e[i][0], b.e[0][k], hn::NegMulAdd(a.e[i][1], b.e[1][k], from.e[i][k]));
+  return rest;
+}
 
 template <class D>
 class FullSlabTree {
  public:
   using V = hn::Vec<D>;
   using T = hn::TFromD<D>;
-  using Block = Block2<V>;
-  using Pair = Pair2<V>;
+  using Block = Rows2<V, 2>;  ///< (slab, data) x (slab, data): what couples two candidates
+  using Pair = Rows2<V, 1>;
 
   /// A node's system, or its adjoints with s and ss: candidates at positions 0 .. r-1.
   struct System {
@@ -90,12 +125,19 @@ class FullSlabTree {
     return mass;
   }
 
-  V Child(int j, int depth, System system, V x, Adjoints adjoints, V* scratch) {
+  /// What a child's pivot gives.
+  struct Pivot {
+    Block K;
+    Pair kappa;
+    V x;
+  };
+
+  /// x: with logit pi_j.
+  HWY_INLINE Pivot Enter(const Block& pivot, const Pair& v, V x) {
     const D d;
     const V half = hn::Set(d, T{0.5});
     const V smallest = hn::Set(d, kSmallestPivot);
-    const Block& pivot = system.B[Triangle(j, j)];
-    V p = pivot.e[0][0], g = hn::Neg(pivot.e[1][1]), v0 = system.v[j].e[0], v1 = system.v[j].e[1];
+    V p = pivot.e[0][0], g = hn::Neg(pivot.e[1][1]), v0 = v.e[0][0], v1 = v.e[1][0];
     const V c = pivot.e[0][1], c2 = hn::Mul(c, c);
     V delta = hn::MulAdd(p, g, c2);
     const auto lost = hn::Lt(delta, hn::Max(hn::Mul(half, c2), smallest));
@@ -112,19 +154,25 @@ class FullSlabTree {
       delta = hn::IfThenElse(lost, hn::Max(hn::MulAdd(p, g, c2), smallest), delta);
       clamped = hn::Or(clamped, lost);
     }
-    const V inverse = hn::Div(hn::Set(d, T{1}), delta);
-    const V K00 = hn::Mul(g, inverse), K01 = hn::Mul(c, inverse), K11 = hn::Neg(hn::Mul(p, inverse));
-    const V kappa[2] = {hn::MulAdd(K00, v0, hn::Mul(K01, v1)), hn::MulAdd(K01, v0, hn::Mul(K11, v1))};
-    const V quadratic = hn::MulAdd(v0, kappa[0], hn::Mul(v1, kappa[1]));
-    const V x_child = hn::NegMulAdd(half, hn::Add(hn::Log(d, delta), quadratic), hn::Add(x, logit_[j]));
-    max_x = hn::Max(max_x, x_child);
-    V m = FastExp(d, x_child);
+    const V inverse = hn::Div(hn::Set(d, T{1}), delta), off = hn::Mul(c, inverse);
+    const Block K{{{hn::Mul(g, inverse), off}, {off, hn::Neg(hn::Mul(p, inverse))}}};
+    const Pair kappa = K * Pair{{{v0}, {v1}}};
+    const V quadratic = hn::MulAdd(v0, kappa.e[0][0], hn::Mul(v1, kappa.e[1][0]));
+    x = hn::NegMulAdd(half, hn::Add(hn::Log(d, delta), quadratic), x);
+    max_x = hn::Max(max_x, x);
+    return {K, kappa, x};
+  }
 
-    // Down: the reduced system of the candidates below j, then its subtree.
-    Pair w{{hn::Zero(d), hn::Zero(d)}};
-    Block own{{{hn::Zero(d), hn::Zero(d)}, {hn::Zero(d), hn::Zero(d)}}};
-    const bool inner = depth > 0 && j > 0;
-    if (inner) {
+  V Child(int j, int depth, System system, V x, Adjoints adjoints, V* scratch) {
+    const D d;
+    const V half = hn::Set(d, T{0.5});
+    const auto [K, kappa, x_child] = Enter(system.B[Triangle(j, j)], system.v[j], hn::Add(x, logit_[j]));
+    V m = FastExp(d, x_child);
+    Pair w;
+    Block own;  // sum_k U^_k' t_k
+    SetZero(w);
+    SetZero(own);
+    if (depth > 0 && j > 0) {
       Block* sub_B = reinterpret_cast<Block*>(scratch);
       Block* back_B = sub_B + Triangle(j, 0);
       Pair* sub_v = reinterpret_cast<Pair*>(back_B + Triangle(j, 0));
@@ -133,73 +181,57 @@ class FullSlabTree {
       V* back_s = reinterpret_cast<V*>(U_hat + j);
       V* back_ss = back_s + j;
       for (int k = 0; k < j; ++k) {
-        const Block& U = system.B[Triangle(j, k)];  // stored as B_jk; B_kj is its transpose
-        for (int a = 0; a < 2; ++a) {
-          U_hat[k].e[a][0] = hn::MulAdd(U.e[0][a], K00, hn::Mul(U.e[1][a], K01));
-          U_hat[k].e[a][1] = hn::MulAdd(U.e[0][a], K01, hn::Mul(U.e[1][a], K11));
-          sub_v[k].e[a] = hn::NegMulAdd(U.e[0][a], kappa[0], hn::NegMulAdd(U.e[1][a], kappa[1], system.v[k].e[a]));
-        }
-        for (int l = 0; l <= k; ++l) {
-          const Block& U_l = system.B[Triangle(j, l)];
-          for (int a = 0; a < 2; ++a)
-            for (int b = 0; b < 2; ++b)
-              sub_B[Triangle(k, l)].e[a][b] =
-                  hn::NegMulAdd(U_hat[k].e[a][0], U_l.e[0][b],
-                                hn::NegMulAdd(U_hat[k].e[a][1], U_l.e[1][b], system.B[Triangle(k, l)].e[a][b]));
-        }
+        const Block U = Transposed(system.B[Triangle(j, k)]);  // B_kj; stored is B_jk
+        U_hat[k] = U * K;
+        sub_v[k] = MinusProduct(system.v[k], U, kappa);
+        for (int l = 0; l <= k; ++l)
+          sub_B[Triangle(k, l)] = MinusProduct(system.B[Triangle(k, l)], U_hat[k], system.B[Triangle(j, l)]);
       }
       m = hn::Add(m,
                   Node(j, depth, {sub_B, sub_v}, x_child, {back_B, back_v, back_s, back_ss}, back_ss + Triangle(j, 0)));
 
-      // Back: adjoints of the child's system into those of this node's.
       for (int k = 0; k < j; ++k) {
-        Block t{{{hn::Zero(d), hn::Zero(d)}, {hn::Zero(d), hn::Zero(d)}}};
-        for (int l = 0; l < j; ++l)
-          for (int a = 0; a < 2; ++a)
-            for (int n = 0; n < 2; ++n) {
-              const V back = l <= k ? back_B[Triangle(k, l)].e[a][n] : back_B[Triangle(l, k)].e[n][a];
-              t.e[a][0] = hn::MulAdd(back, U_hat[l].e[n][0], t.e[a][0]);
-              t.e[a][1] = hn::MulAdd(back, U_hat[l].e[n][1], t.e[a][1]);
-            }
-        for (int a = 0; a < 2; ++a) {
-          for (int n = 0; n < 2; ++n) {
-            w.e[a] = hn::MulAdd(U_hat[k].e[n][a], back_v[k].e[n], w.e[a]);
-            for (int b = 0; b < 2; ++b) own.e[a][b] = hn::MulAdd(U_hat[k].e[n][a], t.e[n][b], own.e[a][b]);
-            adjoints.B[Triangle(j, k)].e[n][a] =
-                hn::Neg(hn::MulAdd(hn::Mul(half, back_v[k].e[a]), kappa[n], t.e[a][n]));
-          }
-          adjoints.v[k].e[a] = hn::Add(adjoints.v[k].e[a], back_v[k].e[a]);
-        }
+        Block t;
+        SetZero(t);
+        for (int l = 0; l <= k; ++l) AddProduct(t, back_B[Triangle(k, l)], U_hat[l]);
+        for (int l = k + 1; l < j; ++l) AddProduct(t, Transposed(back_B[Triangle(l, k)]), U_hat[l]);
+        const Block U_hat_t = Transposed(U_hat[k]);
+        AddProduct(w, U_hat_t, back_v[k]);
+        AddProduct(own, U_hat_t, t);
+        Block& of_pair = adjoints.B[Triangle(j, k)];  // B~_jk, transposed
+        for (int a = 0; a < 2; ++a)
+          for (int b = 0; b < 2; ++b)
+            of_pair.e[b][a] = hn::Neg(hn::MulAdd(hn::Mul(half, back_v[k].e[a][0]), kappa.e[b][0], t.e[a][b]));
+        adjoints.v[k] += back_v[k];
         adjoints.s[k] = hn::Add(adjoints.s[k], back_s[k]);
         adjoints.ss[Triangle(j, k)] = back_s[k];
-        for (int l = 0; l <= k; ++l) {
-          for (int a = 0; a < 2; ++a)
-            for (int b = 0; b < 2; ++b) {
-              V& target = adjoints.B[Triangle(k, l)].e[a][b];
-              target = hn::Add(target, back_B[Triangle(k, l)].e[a][b]);
-            }
-          if (l < k) adjoints.ss[Triangle(k, l)] = hn::Add(adjoints.ss[Triangle(k, l)], back_ss[Triangle(k, l)]);
-        }
+        for (int l = 0; l <= k; ++l) adjoints.B[Triangle(k, l)] += back_B[Triangle(k, l)];
+        for (int l = 0; l < k; ++l)
+          adjoints.ss[Triangle(k, l)] = hn::Add(adjoints.ss[Triangle(k, l)], back_ss[Triangle(k, l)]);
       }
     } else {
       for (int k = 0; k < j; ++k) {
-        adjoints.B[Triangle(j, k)] = own;  // zero
+        SetZero(adjoints.B[Triangle(j, k)]);
         adjoints.ss[Triangle(j, k)] = hn::Zero(d);
       }
     }
-
-    const V half_m = hn::Mul(half, m);
-    const V K[2][2] = {{K00, K01}, {K01, K11}};
-    Block& result = adjoints.B[Triangle(j, j)];
-    for (int a = 0; a < 2; ++a) {
-      for (int b = 0; b < 2; ++b) {
-        const V mixed = hn::Mul(half, hn::MulAdd(w.e[a], kappa[b], hn::Mul(w.e[b], kappa[a])));
-        result.e[a][b] = hn::MulAdd(half_m, hn::MulSub(kappa[a], kappa[b], K[a][b]), hn::Add(mixed, own.e[a][b]));
-      }
-      adjoints.v[j].e[a] = hn::Neg(hn::MulAdd(m, kappa[a], w.e[a]));
-    }
+    Leave(K, kappa, m, w, own, adjoints.B[Triangle(j, j)], adjoints.v[j]);
     adjoints.s[j] = m;
     return m;
+  }
+
+  /// B~_jj and v~_j.
+  static HWY_INLINE void Leave(const Block& K, const Pair& kappa, V m, const Pair& w, const Block& own, Block& B,
+                               Pair& v) {
+    const V half = hn::Set(D(), T{0.5}), half_m = hn::Mul(half, m);
+    for (int a = 0; a < 2; ++a) {
+      const V kappa_a = kappa.e[a][0], w_a = w.e[a][0];
+      for (int b = 0; b < 2; ++b) {
+        const V mixed = hn::Mul(half, hn::MulAdd(w_a, kappa.e[b][0], hn::Mul(w.e[b][0], kappa_a)));
+        B.e[a][b] = hn::MulAdd(half_m, hn::MulSub(kappa_a, kappa.e[b][0], K.e[a][b]), hn::Add(mixed, own.e[a][b]));
+      }
+      v.e[a][0] = hn::Neg(hn::MulAdd(m, kappa_a, w_a));
+    }
   }
 
   const V* logit_;

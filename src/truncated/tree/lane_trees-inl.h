@@ -173,7 +173,7 @@ class DiagonalSlabLanes : public SlabMoments<D> {
 
   V Run(V x) {
     SubsetTree<D> tree(a_, scratch_);
-    const V mass = tree.Run(size_, model_.max_active, J_, eta_, x, this->Q_, this->e_, this->s_);
+    const V mass = tree.Run(size_, model_.max_active, {J_, eta_}, x, {this->Q_, this->e_, this->s_});
     this->max_x = tree.max_x;
     this->clamped = hn::Lt(tree.min_pivot, hn::Set(D(), SubsetTree<D>::kSmallestPivot));
     return mass;
@@ -236,7 +236,7 @@ class SharedSlabLanes : public SlabMoments<D> {
 
   V Run(V x) {
     Tree tree(nullptr, scratch_, shared_.stream());
-    const V mass = tree.Run(size_, model_.max_active, nullptr, eta_, x, this->Q_, this->e_, this->s_);
+    const V mass = tree.Run(size_, model_.max_active, {nullptr, eta_}, x, {this->Q_, this->e_, this->s_});
     this->max_x = tree.max_x;
     this->clamped = hn::FirstN(D(), shared_.clamped() ? hn::Lanes(D()) : 0);
     return mass;
@@ -292,8 +292,8 @@ class FullSlabLanes {
         Put(block.e[1][0], lane, p == q ? -1 : 0);
         Put(block.e[1][1], lane, -model_.gram(i, j));
       }
-      Put(system_.v[p].e[0], lane, model_.slab_mean[i]);
-      Put(system_.v[p].e[1], lane, eta[i] - model_.eta_offset[i]);
+      Put(system_.v[p].e[0][0], lane, model_.slab_mean[i]);
+      Put(system_.v[p].e[1][0], lane, eta[i] - model_.eta_offset[i]);
       Put(logit_[p], lane, model_.logit_pi[i]);
     }
   }
@@ -310,8 +310,8 @@ class FullSlabLanes {
         Put(block.e[1][0], lane, p == q ? -1 : 0);
         Put(block.e[1][1], lane, -gram[Triangle(p, q)]);
       }
-      Put(system_.v[p].e[0], lane, model_.slab_mean[i]);
-      Put(system_.v[p].e[1], lane, projected[p]);
+      Put(system_.v[p].e[0][0], lane, model_.slab_mean[i]);
+      Put(system_.v[p].e[1][0], lane, projected[p]);
       Put(logit_[p], lane, model_.logit_pi[i]);
     }
   }
@@ -334,12 +334,12 @@ class FullSlabLanes {
           for (V& entry : row) entry = hn::Mul(entry, factor);
         if (q < p) adjoints_.ss[Triangle(p, q)] = hn::Mul(adjoints_.ss[Triangle(p, q)], factor);
       }
-      for (V& entry : adjoints_.v[p].e) entry = hn::Mul(entry, factor);
+      for (auto& row : adjoints_.v[p].e) row[0] = hn::Mul(row[0], factor);
       adjoints_.s[p] = hn::Mul(adjoints_.s[p], factor);
     }
   }
 
-  double Mean(int position, size_t lane) const { return Get(adjoints_.v[position].e[1], lane); }
+  double Mean(int position, size_t lane) const { return Get(adjoints_.v[position].e[1][0], lane); }
   double Probability(int position, size_t lane) const { return Get(adjoints_.s[position], lane); }
   double SecondMoment(int position, size_t lane) const {
     return 2 * Get(adjoints_.B[Triangle(position, position)].e[1][1], lane);
@@ -356,7 +356,7 @@ class FullSlabLanes {
         AddSymmetric(sums.T, i, j, 2 * Get(block.e[0][0], lane));
         if (q < p) AddSymmetric(sums.SS, i, j, Get(adjoints_.ss[Triangle(p, q)], lane));
       }
-      sums.lambda[i] += Get(adjoints_.v[p].e[0], lane);
+      sums.lambda[i] += Get(adjoints_.v[p].e[0][0], lane);
     }
   }
 

@@ -56,6 +56,15 @@ class SubsetTree {
   using V = hn::Vec<D>;
   using T = hn::TFromD<D>;
 
+  /// A node's system on the candidates that may still join. J is null with kShared.
+  struct System {
+    const V *J, *eta;
+  };
+  /// Its adjoints.
+  struct Adjoints {
+    V *Q, *e, *s;
+  };
+
   /// Vectors of scratch that Run() needs.
   static constexpr int ScratchVectors(int candidates, int max_active) {
     int total = 0;
@@ -67,13 +76,13 @@ class SubsetTree {
   /// a: one vector per position. With kShared: null, and `stream` holds the numbers of all nodes.
   SubsetTree(const V* a, V* scratch, const T* stream = nullptr) : a_(a), scratch_(scratch), stream_(stream) {}
 
-  /// J (null with kShared), eta: as above; `x` is minus the reference. Fills the adjoints and returns the mass of all
-  /// non-empty subsets; max_x and min_pivot tell afterwards whether to trust it.
-  V Run(int candidates, int max_active, const V* J, const V* eta, V x, V* Q, V* e, V* s) {
+  /// `x` is minus the reference. Fills the adjoints and returns the mass of all non-empty subsets; max_x and min_pivot
+  /// tell afterwards whether to trust it.
+  V Run(int candidates, int max_active, System of, V x, Adjoints out) {
     const D d;
     max_x = x;
     min_pivot = hn::Set(d, T{1});
-    return Node(candidates, max_active, J, eta, x, hn::Set(d, T{1}), Q, e, s, scratch_);
+    return Node(candidates, max_active, of, x, hn::Set(d, T{1}), out, scratch_);
   }
 
   V max_x, min_pivot;
@@ -113,8 +122,8 @@ class SubsetTree {
     max_x = hn::Max(max_x, step.x);
     return step;
   }
-  HWY_INLINE Step Enter(int j, const V* J, const V* eta, V x, V g) {
-    return Enter(j, kShared ? eta[j] : J[Triangle(j, j)], eta[j], x, g);
+  HWY_INLINE Step Enter(int j, System of, V x, V g) {
+    return Enter(j, kShared ? of.eta[j] : of.J[Triangle(j, j)], of.eta[j], x, g);
   }
 
   HWY_INLINE V Next() { return hn::Set(D(), *stream_++); }
@@ -137,110 +146,110 @@ class SubsetTree {
   HWY_INLINE V OwnMoment(const Step& step) { return hn::Mul(step.m, hn::MulAdd(step.q, step.q, step.r2)); }
 
   /// Q_jj, e_j, s_j of a child whose t and c are known; returns its mass.
-  HWY_INLINE V Leave(int j, const Step& step, V sum_tu, V c, V* Q, V* e, V* s) {
-    Q[Triangle(j, j)] = hn::NegMulAdd(step.q, hn::Add(c, c), hn::Add(OwnMoment(step), sum_tu));
-    e[j] = hn::MulSub(step.m, step.q, c);
-    s[j] = step.m;
+  HWY_INLINE V Leave(int j, const Step& step, V sum_tu, V c, Adjoints out) {
+    out.Q[Triangle(j, j)] = hn::NegMulAdd(step.q, hn::Add(c, c), hn::Add(OwnMoment(step), sum_tu));
+    out.e[j] = hn::MulSub(step.m, step.q, c);
+    out.s[j] = step.m;
     return step.m;
   }
 
   /// Child j whose subtree is itself alone.
-  HWY_INLINE V Leaf(int j, const V* J, const V* eta, V x, V g, V* Q, V* e, V* s) {
-    const Step step = Enter(j, J, eta, x, g);
-    e[j] = hn::Mul(step.m, step.q);
-    Q[Triangle(j, j)] = OwnMoment(step);
-    s[j] = step.m;
+  HWY_INLINE V Leaf(int j, System of, V x, V g, Adjoints out) {
+    const Step step = Enter(j, of, x, g);
+    out.e[j] = hn::Mul(step.m, step.q);
+    out.Q[Triangle(j, j)] = OwnMoment(step);
+    out.s[j] = step.m;
     return step.m;
   }
 
   /// Child j with a subtree of depth G >= 0 below it, all sizes known at compile time, J..s possibly registers.
   /// kDiagonal: the parent knows that its off-diagonal adjoints vanish and does not read them.
   template <int j, int G, bool kDiagonal>
-  HWY_INLINE V Child(const V* J, const V* eta, V x, V g, V* Q, V* e, V* s) {
+  HWY_INLINE V Child(System of, V x, V g, Adjoints out) {
     if constexpr (j == 0 || G == 0) {
       if constexpr (!kDiagonal)
-        for (int k = 0; k < j; ++k) Q[Triangle(j, k)] = hn::Zero(D());
-      return Leaf(j, J, eta, x, g, Q, e, s);
+        for (int k = 0; k < j; ++k) out.Q[Triangle(j, k)] = hn::Zero(D());
+      return Leaf(j, of, x, g, out);
     } else {
       constexpr bool kLast = G == 1;  // the child's children are leaves: they need the diagonal only
-      Step step = Enter(j, J, eta, x, g);
+      Step step = Enter(j, of, x, g);
       V u[j], sub_J[Triangle(j, 0)], sub_eta[j];
       for (int k = 0; k < j; ++k) {
-        const V v = Coupling(kShared ? step.x : J[Triangle(j, k)], step);
+        const V v = Coupling(kShared ? step.x : of.J[Triangle(j, k)], step);
         u[k] = v;
         if constexpr (!kShared) {
-          for (int l = kLast ? k : 0; l <= k; ++l) sub_J[Triangle(k, l)] = hn::NegMulAdd(v, u[l], J[Triangle(k, l)]);
+          for (int l = kLast ? k : 0; l <= k; ++l) sub_J[Triangle(k, l)] = hn::NegMulAdd(v, u[l], of.J[Triangle(k, l)]);
         }
-        sub_eta[k] = hn::NegMulAdd(v, step.f, eta[k]);
+        sub_eta[k] = hn::NegMulAdd(v, step.f, of.eta[k]);
       }
       V back_Q[Triangle(j, 0)], back_e[j], back_s[j];
-      step.m = hn::Add(step.m, Children<0, j, G, kLast>(sub_J, sub_eta, step.x, step.g, back_Q, back_e, back_s));
+      step.m = hn::Add(step.m, Children<0, j, G, kLast>({sub_J, sub_eta}, step.x, step.g, {back_Q, back_e, back_s}));
       V c, sum_tu;
       for (int k = 0; k < j; ++k) {
         u[k] = CouplingToU(u[k], step);
         c = k == 0 ? hn::Mul(back_e[0], u[0]) : hn::MulAdd(back_e[k], u[k], c);
-        e[k] = hn::Add(e[k], back_e[k]);
-        s[k] = hn::Add(s[k], back_s[k]);
+        out.e[k] = hn::Add(out.e[k], back_e[k]);
+        out.s[k] = hn::Add(out.s[k], back_s[k]);
       }
       for (int k = 0; k < j; ++k) {
         V t = hn::Mul(back_Q[Triangle(k, k)], u[k]);
         if constexpr (kLast) {
-          Q[Triangle(k, k)] = hn::Add(Q[Triangle(k, k)], back_Q[Triangle(k, k)]);
+          out.Q[Triangle(k, k)] = hn::Add(out.Q[Triangle(k, k)], back_Q[Triangle(k, k)]);
         } else {
           for (int l = 0; l < j; ++l)
             if (l != k) t = hn::MulAdd(back_Q[l < k ? Triangle(k, l) : Triangle(l, k)], u[l], t);
-          for (int l = 0; l <= k; ++l) Q[Triangle(k, l)] = hn::Add(Q[Triangle(k, l)], back_Q[Triangle(k, l)]);
+          for (int l = 0; l <= k; ++l) out.Q[Triangle(k, l)] = hn::Add(out.Q[Triangle(k, l)], back_Q[Triangle(k, l)]);
         }
         sum_tu = k == 0 ? hn::Mul(t, u[0]) : hn::MulAdd(t, u[k], sum_tu);
-        Q[Triangle(j, k)] = hn::MulSub(step.q, back_e[k], t);
+        out.Q[Triangle(j, k)] = hn::MulSub(step.q, back_e[k], t);
       }
-      return Leave(j, step, sum_tu, c, Q, e, s);
+      return Leave(j, step, sum_tu, c, out);
     }
   }
 
   /// Children j .. N-1 of a node with N remaining candidates and G more levels.
   template <int j, int N, int G, bool kDiagonal>
-  HWY_INLINE V Children(const V* J, const V* eta, V x, V g, V* Q, V* e, V* s) {
+  HWY_INLINE V Children(System of, V x, V g, Adjoints out) {
     constexpr int kDepth = (G - 1 < j) ? G - 1 : j;
-    const V m = Child<j, kDepth, kDiagonal>(J, eta, x, g, Q, e, s);
+    const V m = Child<j, kDepth, kDiagonal>(of, x, g, out);
     if constexpr (j + 1 < N)
-      return hn::Add(m, Children<j + 1, N, G, kDiagonal>(J, eta, x, g, Q, e, s));
+      return hn::Add(m, Children<j + 1, N, G, kDiagonal>(of, x, g, out));
     else
       return m;
   }
 
   template <int j, int G>
-  HWY_NOINLINE V UnrolledChild(const V* J, const V* eta, V x, V g, V* Q, V* e, V* s) {
-    return Child<j, G, false>(J, eta, x, g, Q, e, s);
+  HWY_NOINLINE V UnrolledChild(System of, V x, V g, Adjoints out) {
+    return Child<j, G, false>(of, x, g, out);
   }
 
   /// Child j whose children are all leaves: their system is diagonal, one loop goes down and back.
-  HWY_NOINLINE V LastButOne(int j, const V* J, const V* eta, V x, V g, V* Q, V* e, V* s) {
+  HWY_NOINLINE V LastButOne(int j, System of, V x, V g, Adjoints out) {
     const D d;
-    Step step = Enter(j, J, eta, x, g);
+    Step step = Enter(j, of, x, g);
     V c = hn::Zero(d), sum_tu = hn::Zero(d), mass = step.m;
     const T* couplings = stream_;
     if constexpr (kShared) stream_ += j;
     for (int k = 0; k < j; ++k) {
-      const V v = kShared ? hn::Set(d, couplings[k]) : hn::Mul(J[Triangle(j, k)], step.r);
-      const Step leaf = Enter(k, kShared ? v : hn::NegMulAdd(v, v, J[Triangle(k, k)]), hn::NegMulAdd(v, step.f, eta[k]),
-                              step.x, step.g);
+      const V v = kShared ? hn::Set(d, couplings[k]) : hn::Mul(of.J[Triangle(j, k)], step.r);
+      const Step leaf = Enter(k, kShared ? v : hn::NegMulAdd(v, v, of.J[Triangle(k, k)]),
+                              hn::NegMulAdd(v, step.f, of.eta[k]), step.x, step.g);
       const V u = CouplingToU(v, step), back_e = hn::Mul(leaf.m, leaf.q), back_Q = OwnMoment(leaf);
       const V t = hn::Mul(back_Q, u);
       c = hn::MulAdd(back_e, u, c);
       sum_tu = hn::MulAdd(t, u, sum_tu);
-      Q[Triangle(j, k)] = hn::MulSub(step.q, back_e, t);
-      Q[Triangle(k, k)] = hn::Add(Q[Triangle(k, k)], back_Q);
-      e[k] = hn::Add(e[k], back_e);
-      s[k] = hn::Add(s[k], leaf.m);
+      out.Q[Triangle(j, k)] = hn::MulSub(step.q, back_e, t);
+      out.Q[Triangle(k, k)] = hn::Add(out.Q[Triangle(k, k)], back_Q);
+      out.e[k] = hn::Add(out.e[k], back_e);
+      out.s[k] = hn::Add(out.s[k], leaf.m);
       mass = hn::Add(mass, leaf.m);
     }
     step.m = mass;
-    return Leave(j, step, sum_tu, c, Q, e, s);
+    return Leave(j, step, sum_tu, c, out);
   }
 
   /// Child j with its reduced system in scratch memory.
-  HWY_NOINLINE V DeepChild(int j, int depth, const V* J, const V* eta, V x, V g, V* Q, V* e, V* s, V* scratch) {
+  HWY_NOINLINE V DeepChild(int j, int depth, System of, V x, V g, Adjoints out, V* scratch) {
     const D d;
     const int size = Triangle(j, 0);
     V* sub_J = scratch;
@@ -250,64 +259,62 @@ class SubsetTree {
     V* back_s = back_e + j;
     V u[kMaxCandidates], t[kMaxCandidates];
 
-    Step step = Enter(j, J, eta, x, g);
+    Step step = Enter(j, of, x, g);
     for (int k = 0; k < j; ++k) {
-      const V v = Coupling(kShared ? step.x : J[Triangle(j, k)], step);
+      const V v = Coupling(kShared ? step.x : of.J[Triangle(j, k)], step);
       u[k] = v;
       if constexpr (!kShared)
-        for (int l = 0; l <= k; ++l) sub_J[Triangle(k, l)] = hn::NegMulAdd(v, u[l], J[Triangle(k, l)]);
-      sub_eta[k] = hn::NegMulAdd(v, step.f, eta[k]);
+        for (int l = 0; l <= k; ++l) sub_J[Triangle(k, l)] = hn::NegMulAdd(v, u[l], of.J[Triangle(k, l)]);
+      sub_eta[k] = hn::NegMulAdd(v, step.f, of.eta[k]);
     }
-    step.m = hn::Add(step.m, Node(j, depth, sub_J, sub_eta, step.x, step.g, back_Q, back_e, back_s, back_s + j));
+    step.m = hn::Add(step.m, Node(j, depth, {sub_J, sub_eta}, step.x, step.g, {back_Q, back_e, back_s}, back_s + j));
 
     V c = hn::Zero(d), sum_tu = hn::Zero(d);
     for (int k = 0; k < j; ++k) {
       u[k] = CouplingToU(u[k], step);
       c = hn::MulAdd(back_e[k], u[k], c);
-      e[k] = hn::Add(e[k], back_e[k]);
-      s[k] = hn::Add(s[k], back_s[k]);
+      out.e[k] = hn::Add(out.e[k], back_e[k]);
+      out.s[k] = hn::Add(out.s[k], back_s[k]);
       V t_k = hn::Zero(d);
       const V u_k = u[k];
       for (int l = 0; l < k; ++l) {
         const V back = back_Q[Triangle(k, l)];
         t_k = hn::MulAdd(back, u[l], t_k);
         t[l] = hn::MulAdd(back, u_k, t[l]);
-        Q[Triangle(k, l)] = hn::Add(Q[Triangle(k, l)], back);
+        out.Q[Triangle(k, l)] = hn::Add(out.Q[Triangle(k, l)], back);
       }
       const V back = back_Q[Triangle(k, k)];
       t[k] = hn::MulAdd(back, u_k, t_k);
-      Q[Triangle(k, k)] = hn::Add(Q[Triangle(k, k)], back);
+      out.Q[Triangle(k, k)] = hn::Add(out.Q[Triangle(k, k)], back);
     }
     for (int k = 0; k < j; ++k) {
       sum_tu = hn::MulAdd(t[k], u[k], sum_tu);
-      Q[Triangle(j, k)] = hn::MulSub(step.q, back_e[k], t[k]);
+      out.Q[Triangle(j, k)] = hn::MulSub(step.q, back_e[k], t[k]);
     }
-    return Leave(j, step, sum_tu, c, Q, e, s);
+    return Leave(j, step, sum_tu, c, out);
   }
 
   /// All children of a node with r remaining candidates and `depth` more levels; returns their mass. The first r(r+1)/2
   /// adjoints are written, not added to: child j is the first to touch row j.
-  V Node(int r, int depth, const V* J, const V* eta, V x, V g, V* Q, V* e, V* s, V* scratch) {
-    V mass = Leaf(0, J, eta, x, g, Q, e, s);
+  V Node(int r, int depth, System of, V x, V g, Adjoints out, V* scratch) {
+    V mass = Leaf(0, of, x, g, out);
     if (depth == 1) {
       for (int j = 1; j < r; ++j) {
-        for (int k = 0; k < j; ++k) Q[Triangle(j, k)] = hn::Zero(D());
-        mass = hn::Add(mass, Leaf(j, J, eta, x, g, Q, e, s));
+        for (int k = 0; k < j; ++k) out.Q[Triangle(j, k)] = hn::Zero(D());
+        mass = hn::Add(mass, Leaf(j, of, x, g, out));
       }
       return mass;
     }
-    if (r > 1) mass = hn::Add(mass, UnrolledChild<1, 1>(J, eta, x, g, Q, e, s));
+    if (r > 1) mass = hn::Add(mass, UnrolledChild<1, 1>(of, x, g, out));
     if (depth == 2) {
-      if (r > 2) mass = hn::Add(mass, UnrolledChild<2, 1>(J, eta, x, g, Q, e, s));
-      for (int j = 3; j < r; ++j) mass = hn::Add(mass, LastButOne(j, J, eta, x, g, Q, e, s));
+      if (r > 2) mass = hn::Add(mass, UnrolledChild<2, 1>(of, x, g, out));
+      for (int j = 3; j < r; ++j) mass = hn::Add(mass, LastButOne(j, of, x, g, out));
       return mass;
     }
-    if (r > 2) mass = hn::Add(mass, UnrolledChild<2, 2>(J, eta, x, g, Q, e, s));
+    if (r > 2) mass = hn::Add(mass, UnrolledChild<2, 2>(of, x, g, out));
     if (r > 3)
-      mass = hn::Add(
-          mass, depth == 3 ? UnrolledChild<3, 2>(J, eta, x, g, Q, e, s) : UnrolledChild<3, 3>(J, eta, x, g, Q, e, s));
-    for (int j = kUnrolled + 1; j < r; ++j)
-      mass = hn::Add(mass, DeepChild(j, depth - 1, J, eta, x, g, Q, e, s, scratch));
+      mass = hn::Add(mass, depth == 3 ? UnrolledChild<3, 2>(of, x, g, out) : UnrolledChild<3, 3>(of, x, g, out));
+    for (int j = kUnrolled + 1; j < r; ++j) mass = hn::Add(mass, DeepChild(j, depth - 1, of, x, g, out, scratch));
     return mass;
   }
 
