@@ -30,6 +30,7 @@ Posterior infer_all(const Model& model, const Data& data, const Settings& settin
                   std::chrono::seconds(5));
   });
   Posterior posterior = infer(model, data, settings.fit.inference, request, watch);
+  totals.clamped_pivots = posterior.clamped_pivots;
   if (posterior.log_likelihood.size() > 0) totals.free_energy = posterior.log_likelihood.sum();
   totals.activations = point_estimate(settings.fit.inference.method)
                            ? Vector((posterior.mean.array() != 0).cast<double>().colwise().sum().transpose())
@@ -80,6 +81,10 @@ void check_point_estimate(const Settings& settings) {
                     settings.impute_std, to_string(method)));
 }
 
+void note_pivots(std::int64_t count, ProgressLine& progress) {
+  if (count > 0) progress.say(fmt::format("data points had a numerically singular state ({} times)", count));
+}
+
 void write_imputed(const Model& model, const Data& data, const Settings& settings, ProgressLine& progress) {
   if (settings.impute.empty() && settings.impute_std.empty()) return;
   const Imputed imputed = impute(model, data, settings.fit.inference, {.denoise_observed = settings.denoise_observed},
@@ -87,6 +92,7 @@ void write_imputed(const Model& model, const Data& data, const Settings& setting
   if (imputed.held_out > 0)
     progress.say(fmt::format("deviations times {:.3g}, by {} observed values that were set aside", imputed.scale,
                              imputed.held_out));
+  note_pivots(imputed.clamped_pivots, progress);
   const std::vector<std::string> names = data.column_names();
   if (!settings.impute.empty()) write_arrays(settings.impute, {named("imputed", imputed.mean)}, names);
   if (!settings.impute_std.empty()) write_arrays(settings.impute_std, {named("std", imputed.std)}, names);
@@ -199,6 +205,7 @@ int run_infer(const CommandLine& line) {
                                                 : "";
   progress.say(fmt::format("{} in {}: {}{:.3g} active latents each", input.text(), duration_text(totals.seconds),
                            energy, totals.activations.sum() / count));
+  note_pivots(totals.clamped_pivots, progress);
   progress.say(fmt::format("wrote {}", output_name(settings.output)));
   for (const std::string& name : {settings.impute, settings.impute_std})
     if (!name.empty()) progress.say(fmt::format("wrote {}", name));

@@ -98,6 +98,7 @@ Json infer_metrics(const Settings& settings, const Data& data, const Model& mode
   }
   json["noise_std"] = std::sqrt(model.noise.mean_variance());
   json["mean_active"] = totals.activations.sum() / count;
+  json["clamped_pivots"] = totals.clamped_pivots;
   json["latents_in_use"] = (totals.activations.array() >= 1).count();
   json["options"] = options_json(kInfer, settings);
   if (totals.free_energy) json["free_energy_trace"] = Json::array({*totals.free_energy});

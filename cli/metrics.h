@@ -25,6 +25,7 @@ Json fit_metrics(const Settings& settings, const Data& data, const FitResult& re
 struct InferenceTotals {
   std::optional<double> free_energy;  ///< none of a point estimate
   Vector activations;                 ///< H, expected number of data points in which each latent is active
+  std::int64_t clamped_pivots = 0;    ///< data points with a numerically singular state
   double seconds = 0;
 };
 Json infer_metrics(const Settings& settings, const Data& data, const Model& model, const InferenceTotals& totals);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -39,6 +40,8 @@ class Posterior:
         The most probable states first, each as the indices of its active components, ascending, padded with -1.
     state_weights : ndarray of shape (n_samples, n_states) or None
         Posterior probability of each of them, 0 beyond the last state there is.
+    clamped_pivots : int
+        Data points with a state that was singular to rounding, and repaired.
     """
 
     mean: np.ndarray[Any, Any]
@@ -47,6 +50,13 @@ class Posterior:
     variance: Any = None
     states: Any = None
     state_weights: Any = None
+    clamped_pivots: int = 0
+
+
+def _warn_of_pivots(count: int) -> None:
+    """Nothing is repaired silently."""
+    if count > 0:
+        warnings.warn(f"data points had a numerically singular state ({count} times)", RuntimeWarning, stacklevel=4)
 
 
 def _plain(values: Any) -> np.ndarray[Any, Any]:
@@ -216,14 +226,16 @@ class CodingEstimator(Decomposition):
             result: dict[str, Any] = _core.infer(
                 X, self._model(), self._inference_texts(), wanted, n_states, X.dtype == np.float32
             )
+        _warn_of_pivots(result["clamped_pivots"])
         return result
 
     def _imputed(self, X: Any, denoise_observed: bool) -> tuple[Any, Any]:
         check_is_fitted(self, "components_")
         X = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite="allow-nan")
         with unchanged_on_failure(self):
-            found = _core.impute(X, self._model(), self._inference_texts(), denoise_observed)
-        return found
+            mean, std, clamped = _core.impute(X, self._model(), self._inference_texts(), denoise_observed)
+        _warn_of_pivots(clamped)
+        return mean, std
 
     def transform(self, X: Any) -> Any:
         """Posterior means of the amplitudes.
@@ -269,6 +281,7 @@ class GenerativeEstimator(CodingEstimator):
             variance=found.get("variance"),
             states=found["states"].reshape(rows, n_states, found["max_active"]) if n_states else None,
             state_weights=found.get("state_weights"),
+            clamped_pivots=found["clamped_pivots"],
         )
 
     def _log_likelihood(self, X: Any) -> Any:

@@ -27,6 +27,7 @@ class Posteriors {
     place("state_weights", state_weights_, chunk.state_weights, first);
     place("states", states_, chunk.states, first);
     max_active_ = chunk.max_active;
+    clamped_pivots_ += chunk.clamped_pivots;
   }
 
   nb::dict arrays() {
@@ -39,6 +40,7 @@ class Posteriors {
       if (table->size() > 0) all[name] = array_of(std::move(*table));
     if (states_.size() > 0) all["states"] = array_of(std::move(states_));
     all["max_active"] = max_active_;
+    all["clamped_pivots"] = clamped_pivots_;
     return all;
   }
 
@@ -52,6 +54,7 @@ class Posteriors {
 
   const std::set<std::string>& wanted_;
   Index rows_, max_active_ = 0;
+  std::int64_t clamped_pivots_ = 0;
   Table<Real> mean_, probability_, variance_, log_likelihood_, state_weights_;
   Table<std::int32_t> states_;
 };
@@ -81,7 +84,7 @@ nb::dict infer_arrays(const AnyTable& X, const Model& model, const nb::dict& tex
                 : infer_as<double>(data, model, options, wanted, states, work);
 }
 
-/// Mean and deviation.
+/// Mean, deviation, and of how many data points the posterior was repaired.
 nb::tuple impute_arrays(const AnyTable& X, const Model& model, const nb::dict& texts, bool denoise_observed) {
   InferenceOptions options = options_of(texts).inference.resolved(model.latents());
   options.missing = Missing::nan;
@@ -93,7 +96,7 @@ nb::tuple impute_arrays(const AnyTable& X, const Model& model, const nb::dict& t
     imputed =
         impute(model, data, options, {.denoise_observed = denoise_observed}, 0, -1, [&] { return work.stop().load(); });
   });
-  return nb::make_tuple(array_of(std::move(imputed.mean)), array_of(std::move(imputed.std)));
+  return nb::make_tuple(array_of(std::move(imputed.mean)), array_of(std::move(imputed.std)), imputed.clamped_pivots);
 }
 
 }  // namespace

@@ -139,6 +139,7 @@ Posterior DeviceEngine::infer(const Model& model, const PosteriorRequest& reques
   if (request.variance) output.second_moment = result.variance.data();
   output.log_sums = result.log_likelihood.data();
   output.squares = squares.data();
+  output.clamped = &result.clamped_pivots;
   if (request.candidates) output.candidates = candidates.data();
   output.each_row = [&](long rows, const std::function<void(long)>& body) {
     constexpr double kWork = 0.5;  // nanoseconds a number
@@ -215,6 +216,7 @@ void DeviceEngine::infer_candidates(const Model& model, Index first, Index count
     sparse = {result->candidates.data(), result->probability.data(), result->mean.data(), result->second_moment.data()};
     output.sparse = &sparse;
     output.squares = squares.data();
+    output.clamped = &result->clamped_pivots;
   }
   OwnLists lists;
   if (own != nullptr) {

@@ -58,6 +58,7 @@ struct BlockOutput {
   double* second_moment = nullptr;      ///< count x H
   double* log_sums = nullptr;           ///< count
   double* squares = nullptr;            ///< count: y'Py, with what set_weights() was given
+  std::int64_t* clamped = nullptr;      ///< one: gets how many met a pivot that was lost to rounding added
   std::uint16_t* candidates = nullptr;  ///< count x K, by position
   SparseOutput* sparse = nullptr;
   Mosaic* mosaic = nullptr;       ///< where they are put back as patches

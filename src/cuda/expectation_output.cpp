@@ -68,6 +68,14 @@ void Expectation<Real>::give(const Real* Y, long count, const BlockOutput& outpu
                        {candidates_, kept_.data(), kept_moments_[1].data(), kept_moments_[2].data()},
                        sizeof(Real) == sizeof(double) ? nullptr : log_sums_.data() + done_);
   table(log_sums_.data() + done_, 1, 1, output.log_sums);
+  if (output.clamped != nullptr) {  // those left undone are counted when they are done
+    std::vector<std::uint32_t> clamped(static_cast<std::size_t>(count));
+    std::vector<Real> log_sums(clamped.size());
+    queue_.download(clamped.data(), clamped_.data(), clamped.size() * sizeof(std::uint32_t));
+    queue_.download(log_sums.data(), log_sums_.data() + done_, log_sums.size() * sizeof(Real));
+    for (std::size_t n = 0; n < clamped.size(); ++n)
+      if (log_sums[n] != Range<Real>::kUndone) *output.clamped += clamped[n];
+  }
   if (output.candidates != nullptr)
     queue_.download(output.candidates + done_ * candidates_, chosen_.data(),
                     static_cast<std::size_t>(count * candidates_) * sizeof(std::uint16_t));
