@@ -70,7 +70,8 @@ Json denoise_metrics(const Settings& settings, const DenoisingRun& run) {
                       {objective, learned.fit.last().free_energy},
                       {"noise_std", learned.fit.last().noise_std},
                       {"seconds_learning", learned.fit.seconds},
-                      {"seconds_inferring", learned.seconds_inferring}});
+                      {"seconds_inferring", learned.seconds_inferring},
+                      {"clamped_pivots", learned.clamped_pivots}});
   }
   Json trace = Json::array();
   for (const IterationReport& row : main.fit.state.history) trace.push_back(row.free_energy);
@@ -116,6 +117,10 @@ std::string denoise_summary(const DenoisingRun& run) {
     text += fmt::format("  model           {0} x {0} patches, mean {1}, {2} latents, {3:.2f} active on average\n",
                         learned.patch, learned.patch_mean == PatchMean::remove ? "removed" : "kept",
                         learned.options.latents, learned.fit.last().mean_active);
+  for (const Denoised::Learned& learned : run.denoised.learned)
+    if (learned.clamped_pivots > 0)
+      text += fmt::format("  note            patches had a numerically singular state ({} times)\n",
+                          learned.clamped_pivots);
   text += chains_text(run.denoised.learned.front().fit.state.method);
   if (run.score)
     text += fmt::format("  noisy           {}\n  denoised        {}\n",

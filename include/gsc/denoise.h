@@ -73,6 +73,8 @@ struct Denoised {
     FitOptions options;
     FitResult fit;
     double seconds_inferring = 0;
+    std::int64_t clamped_pivots = 0;  ///< patches whose posterior met a numerically singular state; not counted in
+                                      ///< mosaics of a GPU
   };
   Picture picture;
   Picture std;                   ///< of each pixel's error, depth real32; no channels of a point estimate

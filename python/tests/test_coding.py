@@ -210,6 +210,21 @@ def test_says_what_is_clamped(X):
         SpikeSlabCoding(4, n_candidates=12, max_iter=1, tol=0).fit(X)
 
 
+def test_says_how_many_states_were_singular(X):
+    coding = SpikeSlabCoding(3, max_iter=1, tol=0).fit(X)
+    assert coding.posterior(X).clamped_pivots == 0
+    coding.components_ = np.tile(coding.components_[0], (3, 1))
+    coding.slab_covariance_ = np.full(3, 1e30)
+    with pytest.warns(RuntimeWarning, match=f"singular state \\({len(X)} times"):
+        assert coding.posterior(X).clamped_pivots == len(X)
+    with pytest.warns(RuntimeWarning, match="singular state"):
+        coding.transform(X)
+    gaps = np.array(X)
+    gaps[0, 0] = np.nan
+    with pytest.warns(RuntimeWarning, match="singular state"):
+        coding.impute(gaps)
+
+
 def test_verbose(X, capsys):
     SpikeSlabCoding(4, max_iter=2, tol=0, verbose=1).fit(X)
     assert capsys.readouterr().out.count("free energy") == 3

@@ -132,6 +132,20 @@ TEST(Denoise, BandsOfALargePictureLeaveNoSeams) {
   EXPECT_EQ(whole.std.channels[0], bands.std.channels[0]);
 }
 
+TEST(Denoise, CountsPatchesWithSingularStates) {
+  const Picture noisy = add_noise(texture(40), 25, false, 12);
+  DenoiseOptions options = small_options();
+  options.nonlocal = 1;
+  const ModelPlan plan = plan_denoising(noisy, options, measure_noise(noisy)).models.front();
+  Model model = denoise(noisy, options).learned[0].fit.model();
+  EXPECT_EQ(reconstruct(noisy, model, plan).clamped_pivots, 0);
+  for (Index h = 1; h < model.latents(); ++h) model.W.col(h) = model.W.col(0);
+  model.slab = Slab::diagonal(Vector::Constant(model.latents(), 1e30));
+  const std::int64_t clamped = reconstruct(noisy, model, plan).clamped_pivots;
+  EXPECT_GT(clamped, 0);
+  EXPECT_EQ(reconstruct_in_bands(noisy, model, plan, {}, 1).clamped_pivots, clamped);
+}
+
 // Sizes that would be smaller than the smallest are not lost; the largest is left out where noise is faint.
 TEST(Denoise, BestHasGroupsOfManySizesAtAnyNoise) {
   DenoiseOptions options;

@@ -133,21 +133,20 @@ TEST(Kernel, ClustersAreFound) {
   options.max_active = 2;
   const PreparedModel prepared(model, options);
   Workspace workspace(prepared, 6);
-  Workspace::Buffers& buffers = workspace.buffers();
-  buffers.candidates = {1, 2, 3, 4, 5, 6, 7, 8, 4, 3, 2, 1, 1, 2, 3, 5, 8, 7, 6, 5, 2, 1, 4, 3};
-  for (std::uint32_t n = 0; n < 6; ++n) buffers.order[n] = {0, n};
-  sort_by_candidates(prepared, 6, buffers);
+  workspace.candidates = {1, 2, 3, 4, 5, 6, 7, 8, 4, 3, 2, 1, 1, 2, 3, 5, 8, 7, 6, 5, 2, 1, 4, 3};
+  for (std::uint32_t n = 0; n < 6; ++n) workspace.order[n] = {0, n};
+  sort_by_candidates(prepared, 6, workspace);
   std::vector<std::vector<std::uint32_t>> clusters;
   for (std::size_t i = 0; i < 6; ++i) {
-    if (i == 0 || buffers.order[i].key != buffers.order[i - 1].key) clusters.emplace_back();
-    clusters.back().push_back(buffers.order[i].point);
+    if (i == 0 || workspace.order[i].key != workspace.order[i - 1].key) clusters.emplace_back();
+    clusters.back().push_back(workspace.order[i].point);
   }
   std::sort(clusters.begin(), clusters.end());
   EXPECT_EQ(clusters, (std::vector<std::vector<std::uint32_t>>{{0, 2, 5}, {1, 4}, {3}}));
   // Equal keys alone are not trusted.
-  buffers.order = {{7, 0}, {7, 2}, {7, 3}};
-  EXPECT_TRUE(same_candidates(prepared, buffers, 0, 2));
-  EXPECT_FALSE(same_candidates(prepared, buffers, 0, 3));
+  workspace.order = {{7, 0}, {7, 2}, {7, 3}};
+  EXPECT_TRUE(same_candidates(prepared, workspace, 0, 2));
+  EXPECT_FALSE(same_candidates(prepared, workspace, 0, 3));
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ void denoise_into(Denoised& result, const Picture& noisy, const DenoisePlan& pla
     const Stopwatch stopwatch;
     Reconstruction part = reconstruct(noisy, learned.fit.model(), model, stop_at);
     learned.seconds_inferring = stopwatch.seconds();
+    learned.clamped_pivots = part.clamped_pivots;
     ++work.now.model;
     if (work.now.model == 1) {
       result.picture = std::move(part.picture);

@@ -198,6 +198,7 @@ class Reconstructor {
                  })) {
         return false;
       }
+      clamped_ += static_cast<double>(part.clamped_pivots);
       report(static_cast<double>(last - mine) / static_cast<double>(end - mine));
       if (whole) {
         before_ = std::move(part);
@@ -209,7 +210,9 @@ class Reconstructor {
 
   Reconstruction results_of(const PatchAverager& averager) const {
     const int threads = plan_.fit.inference.threads;
-    return {averager.result(noisy_.depth, threads), averager.std_result(threads)};
+    double clamped = clamped_;
+    plan_.fit.sharing.team->sum(&clamped, 1);
+    return {averager.result(noisy_.depth, threads), averager.std_result(threads), std::llround(clamped)};
   }
 
   /// x = W <s.z> + mean, Var(x_d) = sum_h W_dh^2 Var(s_h z_h): the covariances between latents are left out.
@@ -267,6 +270,7 @@ class Reconstructor {
       const Index count = std::min(kBlock, data_.rows() - first);
       const Posterior posterior =
           engine_->infer(model_, {.variance = true, .states = 0, .candidates = false}, first, count, {});
+      clamped_ += static_cast<double>(posterior.clamped_pivots);
       Matrix patches = posterior.mean * W_transposed;
       if (model_.intercept.size() > 0) patches.rowwise() += model_.intercept.transpose();
       if (plan_.remove_mean()) {
@@ -311,7 +315,8 @@ class Reconstructor {
   std::vector<std::unique_ptr<PatchNeighbours>> neighbours_;  // of each round
   std::optional<SparsePosterior> before_;                     // of all patches, after round before_round_
   int before_round_ = -1, pass_ = 0, passes_ = 1;
-  double done_ = 0;  ///< of all passes
+  double done_ = 0;     ///< of all passes
+  double clamped_ = 0;  ///< data points, of this process
 };
 
 }  // namespace

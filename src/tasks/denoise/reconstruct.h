@@ -12,6 +12,8 @@ namespace gsc {
 struct Reconstruction {
   Picture picture;
   Picture std;  ///< posterior standard deviation of each pixel; no channels where patches have codes alone
+  std::int64_t clamped_pivots =
+      0;  ///< patches of any round with a numerically singular state, where those were looked at
 };
 
 /// Asks stop_at(share done) now and then; throws Interrupted if that returns true.

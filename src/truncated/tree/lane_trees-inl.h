@@ -282,38 +282,16 @@ class FullSlabLanes {
   }
 
   void Gather(size_t lane, const std::uint16_t* latents, const double* eta) {
-    for (int p = 0; p < size_; ++p) {
-      const Index i = latents[p];
-      for (int q = 0; q <= p; ++q) {
-        const Index j = latents[q];
-        auto& block = system_.B[Triangle(p, q)];
-        Put(block.e[0][0], lane, model_.slab(i, j));
-        Put(block.e[0][1], lane, p == q ? -1 : 0);
-        Put(block.e[1][0], lane, p == q ? -1 : 0);
-        Put(block.e[1][1], lane, -model_.gram(i, j));
-      }
-      Put(system_.v[p].e[0][0], lane, model_.slab_mean[i]);
-      Put(system_.v[p].e[1][0], lane, eta[i] - model_.eta_offset[i]);
-      Put(logit_[p], lane, model_.logit_pi[i]);
-    }
+    Fill(
+        lane, latents, [&](int p, int q) { return model_.gram(latents[p], latents[q]); },
+        [&](int p) { return eta[latents[p]] - model_.eta_offset[latents[p]]; });
   }
 
   /// A data point with G^ and W'Py of its own, by position: the lower triangle by rows, in the scaled units.
   void GatherSystem(size_t lane, const std::uint16_t* latents, const double* gram, const double* projected,
                     const double*) {
-    for (int p = 0; p < size_; ++p) {
-      const Index i = latents[p];
-      for (int q = 0; q <= p; ++q) {
-        auto& block = system_.B[Triangle(p, q)];
-        Put(block.e[0][0], lane, model_.slab(i, latents[q]));
-        Put(block.e[0][1], lane, p == q ? -1 : 0);
-        Put(block.e[1][0], lane, p == q ? -1 : 0);
-        Put(block.e[1][1], lane, -gram[Triangle(p, q)]);
-      }
-      Put(system_.v[p].e[0][0], lane, model_.slab_mean[i]);
-      Put(system_.v[p].e[1][0], lane, projected[p]);
-      Put(logit_[p], lane, model_.logit_pi[i]);
-    }
+    Fill(
+        lane, latents, [&](int p, int q) { return gram[Triangle(p, q)]; }, [&](int p) { return projected[p]; });
   }
 
   /// No estimate: the caller starts from the singletons and corrects the reference if a state turns out far better.
@@ -364,6 +342,23 @@ class FullSlabLanes {
   hn::Mask<D> clamped;
 
  private:
+  template <class Gram, class Projected>
+  void Fill(size_t lane, const std::uint16_t* latents, const Gram& gram, const Projected& projected) {
+    for (int p = 0; p < size_; ++p) {
+      const Index i = latents[p];
+      for (int q = 0; q <= p; ++q) {
+        auto& block = system_.B[Triangle(p, q)];
+        Put(block.e[0][0], lane, model_.slab(i, latents[q]));
+        Put(block.e[0][1], lane, p == q ? -1 : 0);
+        Put(block.e[1][0], lane, p == q ? -1 : 0);
+        Put(block.e[1][1], lane, -gram(p, q));
+      }
+      Put(system_.v[p].e[0][0], lane, model_.slab_mean[i]);
+      Put(system_.v[p].e[1][0], lane, projected(p));
+      Put(logit_[p], lane, model_.logit_pi[i]);
+    }
+  }
+
   static double Get(const V& vector, size_t lane) { return GetLane<D>(vector, lane); }
   static void Put(V& vector, size_t lane, double value) { reinterpret_cast<T*>(&vector)[lane] = static_cast<T>(value); }
 
