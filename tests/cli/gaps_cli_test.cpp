@@ -247,10 +247,10 @@ TEST_F(GapsCli, ValuesAreMetInThePrecisionOfTheFile) {
 /// Latents that only a slab broader than rounding can tell apart.
 TEST_F(GapsCli, SingularStatesAreSaid) {
   done(fit("whole.npy", "m.h5", {}));
-  ModelFile file = load_model(folder_.path() / "m.h5");
+  ModelFile file = load_model(path("m.h5"));
   for (Index h = 1; h < 10; ++h) file.state.model.W.col(h) = file.state.model.W.col(0);
   file.state.model.slab = Slab::diagonal(Vector::Constant(10, 1e30));
-  save_model(folder_.path() / "singular.h5", file);
+  save_model(path("singular.h5"), file);
   const auto infer = [&](const std::string& model) {
     return done({"infer", model, "nan.npy", "-o", "c.npz", "--missing", "nan", "--impute", "f.npy", "--metrics",
                  model + ".json"});
@@ -259,9 +259,9 @@ TEST_F(GapsCli, SingularStatesAreSaid) {
   const std::string said = infer("singular.h5").err;
   EXPECT_NE(said.find(note), said.rfind(note)) << "of the posterior and of the imputed values:\n" << said;
   EXPECT_NE(said.find(note), std::string::npos) << said;
-  EXPECT_NE(read_file(folder_.path() / "singular.h5.json").find("\"clamped_pivots\": 300,"), std::string::npos);
+  EXPECT_NE(read_file(path("singular.h5.json")).find("\"clamped_pivots\": 300,"), std::string::npos);
   EXPECT_EQ(infer("m.h5").err.find("singular state"), std::string::npos);
-  EXPECT_NE(read_file(folder_.path() / "m.h5.json").find("\"clamped_pivots\": 0,"), std::string::npos);
+  EXPECT_NE(read_file(path("m.h5.json")).find("\"clamped_pivots\": 0,"), std::string::npos);
 }
 
 TEST_F(GapsCli, RefusalsSayWhatToDo) {
