@@ -35,6 +35,9 @@ function(embed_file target name file)
     COMMAND ${CMAKE_COMMAND} -DINPUT=${input} -DOUTPUT=${output} -DNAME=${name} -P ${GSC_EMBED_SCRIPT}
     DEPENDS ${input} ${GSC_EMBED_SCRIPT}
     COMMENT "Embedding ${file}" VERBATIM)
+  # The target may be of another folder, which knows the command by this name only.
+  add_custom_target(${target}_${name} DEPENDS ${output})
+  add_dependencies(${target} ${target}_${name})
   target_sources(${target} PRIVATE ${output})
-  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(${output} TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
