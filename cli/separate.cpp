@@ -133,10 +133,6 @@ void write_results(const OutputFolder& folder, const Settings& settings, const S
 
 int run_separate(const CommandLine& line) {
   Settings settings = line.settings;
-  SeparateOptions options;
-  settings.fit = options.fit;
-  line.apply(settings);
-  use_team(settings.fit);
   SeparateSettings& asked = settings.separate;
   ProgressLine progress("separate", settings.quiet);
   check_combination(line, asked);
@@ -153,10 +149,12 @@ int run_separate(const CommandLine& line) {
     channels.values = truth->mixture;
   }
   check_mixture(channels.values, channels.name, asked.offset, asked.whiten);  // separate() does not know the name
-  options.fit = settings.fit;
+  SeparateOptions options;
+  options.learning = settings.learning;
+  options.team = &team();
   options.restarts = asked.restarts;
   options.whiten = asked.whiten;
-  const std::string note = set_method(line, settings, channels.values.rows(), options);
+  const std::string note = set_method(settings, channels.values.rows(), options);
   const bool model = options.method == SeparateMethod::model, sound = channels.sound_rate > 0;
   const OutputFolder folder("output", settings.output);
   if (team().root()) check_outputs(folder, output_names(settings.fit.latents, model, sound, asked.csv), settings);
