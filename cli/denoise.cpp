@@ -123,12 +123,12 @@ class PictureJob {
                   : "",
         noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_.text, duration_text(plan_.seconds),
         counted(thread_count(options_.threads), "thread")));
-    const std::string& device = options_.device;
-    if (device == "cuda" || device.rfind("cuda:", 0) == 0)
+    const Device device = options_.device;
+    if (device.kind == Device::Kind::cuda)
       progress_.say(
           fmt::format("{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
                       "alike looked for, and groups of them computed{}",
-                      place_, device, traits(options_.method).has_candidates ? "patches put back, " : "",
+                      place_, device.name, traits(options_.method).has_candidates ? "patches put back, " : "",
                       options_.sharing.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }
 

@@ -18,6 +18,7 @@ namespace gsc::cuda {
 DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, int device, Limits limits)
     : data_(data),
       options_(options),
+      device_(device),
       host_(data, options),
       queue_(device),
       limits_(limits),
@@ -30,13 +31,13 @@ DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, in
 
 void DeviceEngine::check_options(const InferenceOptions& options) {
   if (options.method != Method::truncated && options.method != Method::exact)
-    throw UsageError("device is '" + options.device + "', but the " + std::string(to_string(options.method)) +
+    throw UsageError("device is '" + options.device.name + "', but the " + std::string(to_string(options.method)) +
                      " method computes on the cpu");
   if (options.method == Method::truncated && options.candidates > kMaxCandidates)
-    throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device +
+    throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device.name +
                      "' goes up to " + std::to_string(kMaxCandidates) + "; lower it, or set device to cpu");
   if (options.missing == Missing::nan)
-    throw UsageError("device is '" + options.device +
+    throw UsageError("device is '" + options.device.name +
                      "', but missing is nan, and missing values are computed with on the cpu; set device to cpu");
 }
 
@@ -56,16 +57,17 @@ void DeviceEngine::check_room(const Model& model, bool own_priors) const {
   const std::size_t block = limits_.block_bytes > 0 ? limits_.block_bytes : queue_.scratch_limit(1);
   const long most = most_latents(block, own_priors);
   if (model.latents() <= most) return;
-  throw DeviceError("device is '" + options_.device + "', but there are " + std::to_string(model.latents()) +
-                    " latents, and the shared memory of this GPU, " + std::to_string(block >> 10U) +
-                    " KB a block, has room for " + std::to_string(most) +
-                    (own_priors ? " under priors of their own" : "") + "; lower latents, or set device to cpu");
+  throw DeviceError("device is '" + options_.device.name + "', but there are " + std::to_string(model.latents()) +
+                        " latents, and the shared memory of this GPU, " + std::to_string(block >> 10U) +
+                        " KB a block, has room for " + std::to_string(most) +
+                        (own_priors ? " under priors of their own" : ""),
+                    "lower latents, or set device to cpu");
 }
 
 void DeviceEngine::check(const Model& model, bool own_priors) const {
   require_fit(model, data_, options_);
   if (has(model, options_)) return check_room(model, own_priors);
-  const std::string here = "device is '" + options_.device + "', but ";
+  const std::string here = "device is '" + options_.device.name + "', but ";
   if (model.slab.type() == SlabType::full)
     throw UsageError(here + "slab is full, which is computed on the cpu; set slab to diagonal, or device to cpu");
   if (options_.method == Method::exact)
@@ -87,9 +89,6 @@ const DeviceModel& DeviceEngine::on_device(const Model& model) {
 Statistics DeviceEngine::e_step(const Model& model, const Pass& pass) {
   const NumericScope scope;
   check(model);
-  if (pass.keys != nullptr)
-    throw UsageError("device is '" + options_.device +
-                     "', which keeps a copy of the data, but partition sorts the rows; set partition to uniform");
   const Index count = pass.rows ? static_cast<Index>(pass.rows->size()) : data_.rows();
   Statistics none(model);
   if (options_.mean_products) none.MM = Matrix::Zero(model.latents(), model.latents());
@@ -102,11 +101,14 @@ Statistics DeviceEngine::e_step(const Model& model, const Pass& pass) {
   return statistics;
 }
 
-ResidentEm* DeviceEngine::resident(const Model& model, const MStepOptions& options) {
+std::unique_ptr<ResidentEm> DeviceEngine::resident(const Model& model, const MStepOptions& options) {
   check(model);
-  if (!DeviceLearning::has(options)) return nullptr;
-  learning_.emplace(queue_, pass_, options);
-  return &*learning_;
+  return DeviceLearning::has(options) ? std::make_unique<DeviceLearning>(queue_, pass_, options) : nullptr;
+}
+
+PatchDevice* DeviceEngine::patches() {
+  if (!patches_) patches_.emplace(device_);
+  return &*patches_;
 }
 
 double DeviceEngine::pass_seconds(const Model& model) {
@@ -248,15 +250,11 @@ class DeviceEngine::DeviceMosaic final : public PatchMosaic {
         model_(model),
         there_(engine.queue_, picture, weighting, W_of(model), intercept_of(model),
                static_cast<long>(engine.data_.rows()), engine.limits_.patches) {}
-  bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) override {
+  void add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) override {
     const NumericScope scope;
     engine_.infer_candidates(model_, first, count, own, keep, &there_, stop);
-    return true;
   }
-  bool give(const PatchSums& to) override {
-    there_.give(to);
-    return true;
-  }
+  void give(const PatchSums& to) override { there_.give(to); }
 
  private:
   static std::vector<float> W_of(const Model& model) {

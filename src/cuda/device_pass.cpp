@@ -92,7 +92,7 @@ bool DevicePass::has_room(std::size_t bytes, Index latents) {
 DevicePicture* DevicePass::picture(Index latents) {
   if (looked_for_picture_) return picture_ ? &*picture_ : nullptr;
   looked_for_picture_ = true;
-  const auto* patches = dynamic_cast<const PatchSource*>(&data_);
+  const auto* patches = data_.patches();
   if (patches == nullptr) return nullptr;
   const PatchLayout layout = patches->layout();
   const Index values = layout.height * layout.width * static_cast<Index>(layout.channels.size());

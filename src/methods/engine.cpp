@@ -1,4 +1,4 @@
-#include <gsc/backend/engine.h>
+#include <gsc/backend/resident_em.h>
 
 #include <map>
 #include <mutex>
@@ -42,7 +42,9 @@ SparsePosterior on_candidates(const Model& model, const Data& data, const Infere
 
 }  // namespace
 
-ResidentEm* Engine::resident(const Model&, const MStepOptions&) { return nullptr; }
+std::unique_ptr<ResidentEm> Engine::resident(const Model&, const MStepOptions&) { return nullptr; }
+
+PatchMosaic* Engine::mosaic(const Model&, const PatchWeighting&) { return nullptr; }
 
 SparsePosterior Engine::infer_sparse(const Model&, Index, Index, const OwnPriors*, const StopRequest&) {
   throw UsageError(
@@ -63,24 +65,25 @@ std::vector<std::string> devices() {
 }
 
 std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& options) {
+  const Device& device = options.device;
   EngineMaker maker;
   {
     const std::lock_guard lock(makers().mutex);
-    // cuda:K is cuda, which knows what K means; methods that no device has are computed on the cpu.
-    const bool by_itself = options.device == "auto" && !spike_and_slab(options.method);
-    const bool numbered = options.device.rfind("cuda:", 0) == 0;
-    const auto found = makers().by_device.find(by_itself ? "cpu" : numbered ? "cuda" : options.device);
+    // Methods that no device has are computed on the cpu.
+    const bool by_itself = device.kind == Device::Kind::automatic && !spike_and_slab(options.method);
+    const std::string any = device.kind == Device::Kind::cuda ? "cuda" : device.name;
+    const auto found = makers().by_device.find(by_itself ? "cpu" : any);
     if (found != makers().by_device.end()) maker = found->second;
   }
   if (maker) return maker(data, options);
-  if (options.device.rfind("cuda", 0) == 0 && (options.device.size() == 4 || options.device[4] == ':'))
+  if (device.kind == Device::Kind::cuda)
     throw UsageError(
-        "device is '" + options.device +
+        "device is '" + device.name +
         "', but this was built without GPUs; build the program with `cmake --preset cuda`, or the Python package "
         "with GSC_CUDA (docs/gpu.md), or set device to cpu");
   std::string known;
   for (const std::string& name : devices()) known += (known.empty() ? "" : ", ") + name;
-  throw UsageError("device is '" + options.device + "'; here are: " + known);
+  throw UsageError("device is '" + device.name + "'; here are: " + known);
 }
 
 Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop) {

@@ -1,5 +1,6 @@
 #include "tasks/denoise/plan.h"
 
+#include <gsc/backend/engine.h>
 #include <gsc/words.h>
 
 #include <algorithm>
@@ -188,6 +189,13 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
       1e-9 * all * (posterior + averaged + plan.nonlocal_rounds * (2 * posterior + averaged)) / threads;
 }
 
+/// Whether there are posteriors on the candidates alone where the models are learned.
+bool has_sparse(const InferenceOptions& inference) {
+  static const MatrixData nothing(Matrix::Zero(1, 1));
+  const bool of_gpus = inference.device.kind == Device::Kind::cuda;  // which need not be woken to tell
+  return of_gpus || make_engine(nothing, inference)->has_sparse();
+}
+
 ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
                      const NoiseLevel& noise, double range) {
   const Index smaller_side = std::min(noisy.height(), noisy.width());
@@ -247,12 +255,12 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
     plan.fit.init = *options.init;
   else
     plan.smoothing = std::clamp(noise_share * 10, 0.4, 2.0);
-  const bool known_device = options.device == "cpu" || options.device == "auto" || options.device.rfind("cuda", 0) == 0;
-  const bool can_nonlocal = traits(options.method).has_candidates && plan.stride == 1 && known_device;
+  const bool can_nonlocal = traits(options.method).has_candidates && plan.stride == 1 && has_sparse(plan.fit.inference);
   if (options.nonlocal.value_or(0) > 0 && !can_nonlocal)
     throw UsageError(
         "nonlocal is " + std::to_string(*options.nonlocal) +
-        ", but priors of their own for patches need the truncated method, stride 1 and device cpu or cuda");
+        ", but priors of their own for patches need the truncated method, stride 1 and a device that has them, as cpu "
+        "and cuda do");
   plan.nonlocal_rounds = options.nonlocal.value_or(can_nonlocal ? usual.nonlocal_rounds : 0);
   const NoiseSource source = options.noise.value_or(stepwise ? NoiseSource::measured : NoiseSource::learned);
   if (source == NoiseSource::measured) {
