@@ -122,7 +122,7 @@ void Share::add_up(Statistics& statistics) {
 void Share::regroup(const std::function<std::vector<std::uint64_t>()>& keys_of) {
   if (options_.partition == Partition::uniform) return;
   const Stopwatch watch(report_.seconds_clustering);
-  together(team(), [&] {
+  all_or_none(team(), [&] {
     const std::vector<std::uint64_t> keys = keys_of();
     for (std::size_t i = 0; i < keys.size(); ++i) rows_.list[i].key = keys[i];
   });
