@@ -65,13 +65,8 @@ Share::Share(const Data& data, const SharingOptions& options)
 }
 
 DataSummary Share::summarize(bool full_covariance, bool allow_missing) {
-  Packer packer;
-  all_or_none(team(), [&] {
-    check_shape(data_);
-    if (team().root()) packer << first_row(data_, allow_missing);
-  });
-  const Bytes bytes = team().broadcast(packer.take(), 0);
-  const auto origin = Unpacker(bytes).next<Vector>();
+  check();
+  const Vector origin = from_root(team(), [&] { return first_row(data_, allow_missing); });
   DataSums sums(origin, full_covariance, allow_missing);
   all_or_none(team(), [&] { sums.add_rows(rows_, shares_[static_cast<std::size_t>(team().rank())]); });
   team().sum(&sums.count, 1);
