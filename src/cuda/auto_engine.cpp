@@ -1,6 +1,7 @@
 #include "cuda/auto_engine.h"
 
 #include "cuda/queue/device_error.h"
+#include "inference/limits.h"
 
 namespace gsc::cuda {
 
@@ -28,16 +29,14 @@ std::unique_ptr<Engine> AutoEngine::woken(const Model* model) const {
 
 bool AutoEngine::worth_it(const Model& model) const {
   if (!DeviceEngine::has(model, options_)) return false;
-  const InferenceOptions all = options_.resolved(model.latents());
   Work work;
   work.points = static_cast<double>(data_.rows());
   work.dimensions = static_cast<double>(data_.cols());
   work.latents = static_cast<double>(model.latents());
-  work.states = options_.method == Method::exact ? state_count(model.latents(), model.latents())
-                                                 : state_count(all.candidates, all.max_active);
+  work.states = state_space(options_, model.latents()).states();
   work.passes = passes_;
   work.threads = thread_count(options_.threads);
-  work.conditional = options_.method == Method::truncated && options_.selection == Selection::conditional;
+  work.conditional = traits(options_.method).has_candidates && options_.selection == Selection::conditional;
   work.single = options_.precision == Precision::single_precision;
   return worth_(work);
 }

@@ -31,7 +31,7 @@ class AutoEngine final : public Engine {
                   const StopRequest& stop) override {
     return chosen(&model).infer(model, request, first, count, stop);
   }
-  bool has_sparse() const override { return options_.method == Method::truncated; }
+  bool has_sparse() const override { return traits(options_.method).has_candidates; }
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override {
     return chosen(&model).infer_sparse(model, first, count, own, stop);

@@ -29,8 +29,8 @@ int chosen_gpu(const std::vector<CudaDevice>& devices, const Device& wanted, int
   if (wanted.index < 0) {
     if (const std::optional<int> usable = any_gpu(devices, rank)) return *usable;
   } else {
-    const auto found = std::find_if(devices.begin(), devices.end(),
-                                    [&](const CudaDevice& one) { return one.index == wanted.index; });
+    const auto found =
+        std::find_if(devices.begin(), devices.end(), [&](const CudaDevice& one) { return one.index == wanted.index; });
     if (found == devices.end()) throw UsageError(here + "; here are: auto, cpu, cuda, " + listed(devices));
     device = &*found;
   }

@@ -9,6 +9,7 @@
 #include "cuda/kernels/tree_kernel.h"
 #include "cuda/queue/device_error.h"
 #include "inference/checks.h"
+#include "inference/limits.h"
 #include "inference/parallel_blocks.h"
 #include "math/numeric_scope.h"
 #include "truncated/own_priors/neighbour_sums.h"
@@ -30,10 +31,10 @@ DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, in
 }
 
 void DeviceEngine::check_options(const InferenceOptions& options) {
-  if (options.method != Method::truncated && options.method != Method::exact)
+  if (!traits(options.method).on_devices)
     throw UsageError("device is '" + options.device.name + "', but the " + std::string(to_string(options.method)) +
                      " method computes on the cpu");
-  if (options.method == Method::truncated && options.candidates > kMaxCandidates)
+  if (traits(options.method).has_candidates && options.candidates > kMaxCandidates)
     throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device.name +
                      "' goes up to " + std::to_string(kMaxCandidates) + "; lower it, or set device to cpu");
   if (options.missing == Missing::nan)
@@ -46,10 +47,9 @@ constexpr Index kMostLatents = 8192;
 }
 
 bool DeviceEngine::has(const Model& model, const InferenceOptions& options) {
-  const Index together = options.method == Method::exact ? model.latents() : options.candidates;
-  const bool states = options.method == Method::truncated || options.method == Method::exact;
-  return states && options.missing == Missing::error && model.slab.type() == SlabType::diagonal &&
-         together <= kMaxCandidates && model.latents() <= kMostLatents;
+  return traits(options.method).on_devices && options.missing == Missing::error &&
+         model.slab.type() == SlabType::diagonal &&
+         state_space(options, model.latents()).candidates <= kMaxCandidates && model.latents() <= kMostLatents;
 }
 
 /// Kernels keep rows of H sums in shared memory, of which GPUs have different amounts.
@@ -70,7 +70,7 @@ void DeviceEngine::check(const Model& model, bool own_priors) const {
   const std::string here = "device is '" + options_.device.name + "', but ";
   if (model.slab.type() == SlabType::full)
     throw UsageError(here + "slab is full, which is computed on the cpu; set slab to diagonal, or device to cpu");
-  if (options_.method == Method::exact)
+  if (!traits(options_.method).has_candidates && model.latents() > kMaxCandidates)
     throw UsageError(here + "method is exact with " + std::to_string(model.latents()) +
                      " latents; there it goes up to " + std::to_string(kMaxCandidates) + ", set device to cpu");
   throw UsageError(here + "there are " + std::to_string(model.latents()) + " latents; there it goes up to " +
@@ -237,7 +237,7 @@ void DeviceEngine::infer_candidates(const Model& model, Index first, Index count
 SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                            const StopRequest& stop) {
   const NumericScope scope;
-  if (options_.method != Method::truncated) return Engine::infer_sparse(model, first, count, own, stop);
+  if (!traits(options_.method).has_candidates) return Engine::infer_sparse(model, first, count, own, stop);
   SparsePosterior result;
   infer_candidates(model, first, count, own, &result, nullptr, stop);
   return result;
@@ -275,7 +275,7 @@ DeviceEngine::~DeviceEngine() = default;
 PatchMosaic* DeviceEngine::mosaic(const Model& model, const PatchWeighting& weighting) {
   mosaic_.reset();
   const DevicePicture* picture = pass_.picture(model.latents());
-  if (options_.method != Method::truncated || picture == nullptr || picture->listed() ||
+  if (!traits(options_.method).has_candidates || picture == nullptr || picture->listed() ||
       !pass_.has_room(Mosaic::bytes(*picture, data_.rows()), model.latents()))
     return nullptr;
   try {

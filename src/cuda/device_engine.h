@@ -33,7 +33,7 @@ class DeviceEngine final : public Engine {
   Statistics e_step(const Model& model, const Pass& pass) override;
   Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                   const StopRequest& stop) override;
-  bool has_sparse() const override { return options_.method == Method::truncated; }
+  bool has_sparse() const override { return traits(options_.method).has_candidates; }
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
   std::unique_ptr<ResidentEm> resident(const Model& model, const MStepOptions& options) override;

@@ -59,18 +59,14 @@ void add_cuda_engines(std::function<void(const std::string& text)> say) {
     return std::make_unique<cuda::DeviceEngine>(
         data, options, cuda::chosen_gpu(cuda_devices(), options.device, rank_on_this_machine()));
   });
-  add_engine("auto", [say = std::move(say)](const Data& data, const InferenceOptions& options) -> std::unique_ptr<Engine> {
-    if (options.method != Method::truncated && options.method != Method::exact) {
-      InferenceOptions on_cpu = options;
-      on_cpu.device = {};
-      return make_engine(data, on_cpu);
-    }
-    const auto make_gpu = [&data](const InferenceOptions& there) -> std::unique_ptr<cuda::DeviceEngine> {
-      const std::optional<int> gpu = any_gpu();
-      return gpu ? std::make_unique<cuda::DeviceEngine>(data, there, *gpu) : nullptr;
-    };
-    return std::make_unique<cuda::AutoEngine>(data, options, make_gpu, say);
-  });
+  add_engine("auto",
+             [say = std::move(say)](const Data& data, const InferenceOptions& options) -> std::unique_ptr<Engine> {
+               const auto make_gpu = [&data](const InferenceOptions& there) -> std::unique_ptr<cuda::DeviceEngine> {
+                 const std::optional<int> gpu = any_gpu();
+                 return gpu ? std::make_unique<cuda::DeviceEngine>(data, there, *gpu) : nullptr;
+               };
+               return std::make_unique<cuda::AutoEngine>(data, options, make_gpu, say);
+             });
 }
 
 }  // namespace gsc
