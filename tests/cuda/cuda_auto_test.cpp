@@ -283,7 +283,7 @@ FitOptions learning(Index batch, Intercept intercept) {
 
 /// What a user does then: the last checkpoint, on the processor.
 TEST_F(AutoOnADevice, LearningIsResumedWhereTheGpuFailed) {
-  struct Checkpoints final : Observer {
+  struct Checkpoints final : Watcher {
     FitState last;
     bool needs_method_state(const FitState&) override { return true; }
     void on_iteration(const FitState& state) override { last = state; }
