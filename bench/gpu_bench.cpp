@@ -77,7 +77,7 @@ Times measure(const Case& c, int repeats) {
   engine.e_step(model, {});
   Times times;
   times.e_step = 1e3 * bench::median_seconds(repeats, [&] { bench::keep(engine.e_step(model, {}).free_energy); });
-  ResidentEm* resident = engine.resident(model, {});
+  const std::unique_ptr<ResidentEm> resident = engine.resident(model, {});
   resident->start(model);
   resident->e_step({});
   const auto iteration = [&] {

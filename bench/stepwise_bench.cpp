@@ -19,6 +19,7 @@
 
 #include "math/numeric_scope.h"
 #include "tasks/picture/patches.h"
+#include "truncated/host_learning.h"
 #include "truncated/stepwise.h"
 
 namespace gsc {
@@ -179,11 +180,12 @@ void stepwise(const Data& data, const Model& start, const FitOptions& options, i
   const NumericScope scope;
   Share share(data, options.sharing);
   Watch watch(share.rows(), options, full.goals);
-  Stepwise batches(share, watch, nullptr, options, trial.decay);
-  Model model = start;
+  HostLearning em(share, watch, options);
+  em.start(start);
+  Stepwise batches(share, em, options, trial.decay);
   try {
-    for (int pass = 1; pass <= most_passes; ++pass) batches.pass(model, pass, [&] { return watch.done(); });
-    watch.judge(model);
+    for (int pass = 1; pass <= most_passes; ++pass) batches.pass(pass, [&] { return watch.done(); });
+    watch.judge(em.model());
   } catch (const Interrupted&) {  // all goals are reached
   }
   print_trial(watch, full, trial);

@@ -126,12 +126,12 @@ class PictureJob {
                               : "",
                     noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_.text,
                     duration_text(plan_.seconds), counted(thread_count(settings_.fit.inference.threads), "thread")));
-    const std::string& device = settings_.fit.inference.device;
-    if (device == "cuda" || device.rfind("cuda:", 0) == 0)
+    const Device device = settings_.fit.inference.device;
+    if (device.kind == Device::Kind::cuda)
       progress_.say(
           fmt::format("{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
                       "alike looked for, and groups of them computed{}",
-                      place_, device, traits(options_.learning.method()).has_candidates ? "patches put back, " : "",
+                      place_, device.name, traits(options_.learning.method()).has_candidates ? "patches put back, " : "",
                       options_.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }
 

@@ -22,7 +22,7 @@ Json metrics_header(const char* command, const Settings& settings, const Data& d
   json["dimensions"] = data.cols();
   json["processes"] = team().size();
   json["threads"] = thread_count(settings.fit.inference.threads);
-  json["device"] = settings.fit.inference.device;
+  json["device"] = settings.fit.inference.device.name;
   return json;
 }
 

@@ -39,7 +39,7 @@ const FieldType& field_type() {
     FieldType made;
     if constexpr (std::is_enum_v<Value>) made.words = gsc::words<Value>("|");
     made.several = ValueOf<T>::kSeveral;
-    made.is_text = std::is_same_v<Value, std::string>;
+    made.is_text = std::is_convertible_v<Value, std::string>;
     made.set = [](void* place, const std::string& name, const std::vector<std::string>& texts) {
       T& field = *static_cast<T*>(place);
       if constexpr (ValueOf<T>::kSeveral) {

@@ -35,7 +35,7 @@ namespace cli {
 /// No number in this program may be negative. Throws UsageError with the option's name.
 template <class T>
 T parse_value(const std::string& name, const std::string& text) {
-  if constexpr (std::is_same_v<T, std::string>) {
+  if constexpr (std::is_convertible_v<T, std::string>) {
     if (text.empty()) throw UsageError(fmt::format("{} is empty; give a file name or leave it out", name));
     return text;
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -67,6 +67,8 @@ Json value_json(const T& value) {
     return std::string(to_string(value));
   else if constexpr (std::is_same_v<T, Shape>)
     return value.rows > 0 ? Json(to_string(value)) : Json();
+  else if constexpr (std::is_convertible_v<T, std::string>)
+    return std::string(value);
   else
     return value;
 }

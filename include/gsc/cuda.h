@@ -23,7 +23,7 @@ struct CudaDevice {
 GSC_EXPORT std::vector<CudaDevice> cuda_devices();
 
 /// From now on options.device may be `cuda`, `cuda:K`, and `auto` may mean one. Asks no GPU anything yet. `say` is
-/// told, in words, where a GPU has failed and `auto` goes on with the processor.
+/// told, in words, where `auto` could not wake a GPU and takes the processor.
 GSC_EXPORT void add_cuda_engines(std::function<void(const std::string& text)> say = {});
 
 }  // namespace gsc

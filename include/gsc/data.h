@@ -10,6 +10,8 @@
 
 namespace gsc {
 
+class PatchSource;
+
 /// A read-only table, one data point per row. The engine asks for blocks of rows and never for the whole,
 /// so an implementation may hold doubles, floats or a memory-mapped file larger than memory.
 class GSC_EXPORT Data {
@@ -29,6 +31,9 @@ class GSC_EXPORT Data {
 
   /// What the columns are called, where a header says so; else nothing.
   virtual std::vector<std::string> column_names() const { return {}; }
+
+  /// Not null if the rows are patches of a picture (inference/patch_mosaic.h).
+  virtual const PatchSource* patches() const { return nullptr; }
 
   /// Whether, among several processes, only the first can read it (RootData in gsc/team.h).
   virtual bool root_only() const { return false; }

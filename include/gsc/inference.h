@@ -29,6 +29,25 @@ inline constexpr Index kMaxLatents = 65535;
 /// What candidates and max_active are where they are left out and there are enough latents.
 inline constexpr Index kUsualCandidates = 10, kUsualMaxActive = 5;
 
+/// What computes. options.device = "cuda:1" parses a text, and a device reads as one.
+struct GSC_EXPORT Device {
+  enum class Kind {
+    cpu,        ///< "cpu": the processor
+    automatic,  ///< "auto": a GPU if there is one and the work is worth waking it, else the processor
+    cuda,       ///< "cuda", "cuda:K": a GPU
+    added       ///< any other: one that add_engine() was given under this name
+  };
+  Kind kind = Kind::cpu;
+  int index = -1;  ///< K of cuda:K; -1: whichever can be used
+  std::string name = "cpu";
+
+  Device() = default;
+  Device(std::string text);                                // NOLINT(google-explicit-constructor)
+  Device(const char* text) : Device(std::string(text)) {}  // NOLINT(google-explicit-constructor)
+  operator const std::string&() const { return name; }     // NOLINT(google-explicit-constructor)
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
 struct GSC_EXPORT InferenceOptions {
   /// truncated: the posterior on the states of the candidates. exact: on all states. factored: the latents taken as
   /// independent given the data, for any number of them at once. ksvd, online, feature_sign: sparse codes of a
@@ -51,9 +70,9 @@ struct GSC_EXPORT InferenceOptions {
   Index gap_memory = 1024;
   /// Also sum <s.z><s.z>', which only the paper's own noise update reads.
   bool mean_products = false;
-  int threads = 0;             ///< 0: OMP_NUM_THREADS, else the physical cores
-  std::string device = "cpu";  ///< what computes: one of devices()
-  CodingOptions coding;        ///< read by methods that learn a dictionary
+  int threads = 0;       ///< 0: OMP_NUM_THREADS, else the physical cores
+  Device device;         ///< one of devices()
+  CodingOptions coding;  ///< read by methods that learn a dictionary
   /// beta_process: draws of the code of a data point that are averaged, after as many that are thrown away.
   Index draws = 20;
 

@@ -21,7 +21,7 @@ struct LearningChoices {
     std::optional<Missing> missing;
     std::optional<Index> gap_memory;
     std::optional<int> threads;
-    std::optional<std::string> device;
+    std::optional<Device> device;
     struct {
       std::optional<Coding> coding;
       std::optional<double> lambda, error_gain;

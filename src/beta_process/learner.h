@@ -15,7 +15,7 @@ namespace gsc {
 class BetaProcessLearner final : public Learner {
  public:
   BetaProcessLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop);
-  const Model& model() const override { return model_; }
+  Model model() const override { return model_; }
   Evaluation begin(int row) override;
   Evaluation iterate(int row) override;
   /// Draws go up and down for ever.

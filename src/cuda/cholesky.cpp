@@ -19,7 +19,7 @@ bool Cholesky::solve(double* A, long size, double* B, long rows, double* X, long
   queue_.zero(inverse_.data(), static_cast<std::size_t>(size * size) * sizeof(double));
   failed_.zero();
   const int blocks = static_cast<int>(size / kLanes), right = static_cast<int>(rows / kLanes);
-  const Stack stack{{A, size}, {B, size}, {inverse_.data(), size}, blocks, right};
+  const StackedTables stack{{A, size}, {B, size}, {inverse_.data(), size}, blocks, right};
   for (int j = 0; j < blocks; ++j) {
     queue_.launch("Cholesky", stack.count(j), 0, PanelKernel{stack, j, failed_.data()});
     queue_.launch("Cholesky", stack.count(j) * (blocks - j - 1), UpdateKernel::kScratch, UpdateKernel{stack, j});

@@ -1,7 +1,6 @@
 #include "cuda/device_choice.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace gsc::cuda {
 namespace {
@@ -11,14 +10,6 @@ std::string listed(const std::vector<CudaDevice>& devices) {
   for (const CudaDevice& device : devices)
     text += (text.empty() ? "" : ", ") + ("cuda:" + std::to_string(device.index)) + " (" + device.name + ")";
   return text;
-}
-
-/// K of cuda:K, or -1.
-int number_of(const std::string& name) {
-  int index = -1;
-  const char *begin = name.data() + name.find(':') + 1, *end = name.data() + name.size();
-  const auto [last, error] = std::from_chars(begin, end, index);
-  return error == std::errc() && last == end ? index : -1;
 }
 
 }  // namespace
@@ -31,23 +22,22 @@ std::optional<int> any_gpu(const std::vector<CudaDevice>& devices, int rank) {
   return usable[static_cast<std::size_t>(std::max(rank, 0)) % usable.size()];
 }
 
-int chosen_gpu(const std::vector<CudaDevice>& devices, const std::string& name, int rank) {
-  if (devices.empty())
-    throw Error("device is '" + name + "', but this machine has no NVIDIA GPU; set device to cpu, or to auto");
+int chosen_gpu(const std::vector<CudaDevice>& devices, const Device& wanted, int rank) {
+  const std::string here = "device is '" + wanted.name + "'";
+  if (devices.empty()) throw Error(here + ", but this machine has no NVIDIA GPU; set device to cpu, or to auto");
   const CudaDevice* device = devices.data();  // where none can be used, the first tells why
-  if (name == "cuda") {
+  if (wanted.index < 0) {
     if (const std::optional<int> usable = any_gpu(devices, rank)) return *usable;
   } else {
-    const auto found = std::find_if(devices.begin(), devices.end(),
-                                    [&](const CudaDevice& one) { return one.index == number_of(name); });
-    if (found == devices.end())
-      throw UsageError("device is '" + name + "'; here are: auto, cpu, cuda, " + listed(devices));
+    const auto found =
+        std::find_if(devices.begin(), devices.end(), [&](const CudaDevice& one) { return one.index == wanted.index; });
+    if (found == devices.end()) throw UsageError(here + "; here are: auto, cpu, cuda, " + listed(devices));
     device = &*found;
   }
   if (!device->usable)
-    throw Error("device is '" + name + "', but " + device->name + " has compute capability " +
-                std::to_string(device->major) + "." + std::to_string(device->minor) + ", and " +
-                std::to_string(kOldestMajor) + ".0 is needed; set device to cpu");
+    throw Error(here + ", but " + device->name + " has compute capability " + std::to_string(device->major) + "." +
+                std::to_string(device->minor) + ", and " + std::to_string(kOldestMajor) +
+                ".0 is needed; set device to cpu");
   return device->index;
 }
 

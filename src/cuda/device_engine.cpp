@@ -9,6 +9,7 @@
 #include "cuda/kernels/tree_kernel.h"
 #include "cuda/queue/device_error.h"
 #include "inference/checks.h"
+#include "inference/limits.h"
 #include "inference/parallel_blocks.h"
 #include "math/numeric_scope.h"
 #include "truncated/own_priors/neighbour_sums.h"
@@ -18,6 +19,7 @@ namespace gsc::cuda {
 DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, int device, Limits limits)
     : data_(data),
       options_(options),
+      device_(device),
       host_(data, options),
       queue_(device),
       limits_(limits),
@@ -29,14 +31,14 @@ DeviceEngine::DeviceEngine(const Data& data, const InferenceOptions& options, in
 }
 
 void DeviceEngine::check_options(const InferenceOptions& options) {
-  if (options.method != Method::truncated && options.method != Method::exact)
-    throw UsageError("device is '" + options.device + "', but the " + std::string(to_string(options.method)) +
+  if (!traits(options.method).on_devices)
+    throw UsageError("device is '" + options.device.name + "', but the " + std::string(to_string(options.method)) +
                      " method computes on the cpu");
-  if (options.method == Method::truncated && options.candidates > kMaxCandidates)
-    throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device +
+  if (traits(options.method).has_candidates && options.candidates > kMaxCandidates)
+    throw UsageError("candidates is " + std::to_string(options.candidates) + ", but device '" + options.device.name +
                      "' goes up to " + std::to_string(kMaxCandidates) + "; lower it, or set device to cpu");
   if (options.missing == Missing::nan)
-    throw UsageError("device is '" + options.device +
+    throw UsageError("device is '" + options.device.name +
                      "', but missing is nan, and missing values are computed with on the cpu; set device to cpu");
 }
 
@@ -45,10 +47,9 @@ constexpr Index kMostLatents = 8192;
 }
 
 bool DeviceEngine::has(const Model& model, const InferenceOptions& options) {
-  const Index together = options.method == Method::exact ? model.latents() : options.candidates;
-  const bool states = options.method == Method::truncated || options.method == Method::exact;
-  return states && options.missing == Missing::error && model.slab.type() == SlabType::diagonal &&
-         together <= kMaxCandidates && model.latents() <= kMostLatents;
+  return traits(options.method).on_devices && options.missing == Missing::error &&
+         model.slab.type() == SlabType::diagonal &&
+         state_space(options, model.latents()).candidates <= kMaxCandidates && model.latents() <= kMostLatents;
 }
 
 /// Kernels keep rows of H sums in shared memory, of which GPUs have different amounts.
@@ -56,19 +57,20 @@ void DeviceEngine::check_room(const Model& model, bool own_priors) const {
   const std::size_t block = limits_.block_bytes > 0 ? limits_.block_bytes : queue_.scratch_limit(1);
   const long most = most_latents(block, own_priors);
   if (model.latents() <= most) return;
-  throw DeviceError("device is '" + options_.device + "', but there are " + std::to_string(model.latents()) +
-                    " latents, and the shared memory of this GPU, " + std::to_string(block >> 10U) +
-                    " KB a block, has room for " + std::to_string(most) +
-                    (own_priors ? " under priors of their own" : "") + "; lower latents, or set device to cpu");
+  throw DeviceError("device is '" + options_.device.name + "', but there are " + std::to_string(model.latents()) +
+                        " latents, and the shared memory of this GPU, " + std::to_string(block >> 10U) +
+                        " KB a block, has room for " + std::to_string(most) +
+                        (own_priors ? " under priors of their own" : ""),
+                    "lower latents, or set device to cpu");
 }
 
 void DeviceEngine::check(const Model& model, bool own_priors) const {
   require_fit(model, data_, options_);
   if (has(model, options_)) return check_room(model, own_priors);
-  const std::string here = "device is '" + options_.device + "', but ";
+  const std::string here = "device is '" + options_.device.name + "', but ";
   if (model.slab.type() == SlabType::full)
     throw UsageError(here + "slab is full, which is computed on the cpu; set slab to diagonal, or device to cpu");
-  if (options_.method == Method::exact)
+  if (!traits(options_.method).has_candidates && model.latents() > kMaxCandidates)
     throw UsageError(here + "method is exact with " + std::to_string(model.latents()) +
                      " latents; there it goes up to " + std::to_string(kMaxCandidates) + ", set device to cpu");
   throw UsageError(here + "there are " + std::to_string(model.latents()) + " latents; there it goes up to " +
@@ -87,9 +89,6 @@ const DeviceModel& DeviceEngine::on_device(const Model& model) {
 Statistics DeviceEngine::e_step(const Model& model, const Pass& pass) {
   const NumericScope scope;
   check(model);
-  if (pass.keys != nullptr)
-    throw UsageError("device is '" + options_.device +
-                     "', which keeps a copy of the data, but partition sorts the rows; set partition to uniform");
   const Index count = pass.rows ? static_cast<Index>(pass.rows->size()) : data_.rows();
   Statistics none(model);
   if (options_.mean_products) none.MM = Matrix::Zero(model.latents(), model.latents());
@@ -102,11 +101,14 @@ Statistics DeviceEngine::e_step(const Model& model, const Pass& pass) {
   return statistics;
 }
 
-ResidentEm* DeviceEngine::resident(const Model& model, const MStepOptions& options) {
+std::unique_ptr<ResidentEm> DeviceEngine::resident(const Model& model, const MStepOptions& options) {
   check(model);
-  if (!DeviceLearning::has(options)) return nullptr;
-  learning_.emplace(queue_, pass_, options);
-  return &*learning_;
+  return DeviceLearning::has(options) ? std::make_unique<DeviceLearning>(queue_, pass_, options) : nullptr;
+}
+
+PatchDevice* DeviceEngine::patches() {
+  if (!patches_) patches_.emplace(device_);
+  return &*patches_;
 }
 
 double DeviceEngine::pass_seconds(const Model& model) {
@@ -235,7 +237,7 @@ void DeviceEngine::infer_candidates(const Model& model, Index first, Index count
 SparsePosterior DeviceEngine::infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                            const StopRequest& stop) {
   const NumericScope scope;
-  if (options_.method != Method::truncated) return Engine::infer_sparse(model, first, count, own, stop);
+  if (!traits(options_.method).has_candidates) return Engine::infer_sparse(model, first, count, own, stop);
   SparsePosterior result;
   infer_candidates(model, first, count, own, &result, nullptr, stop);
   return result;
@@ -248,15 +250,11 @@ class DeviceEngine::DeviceMosaic final : public PatchMosaic {
         model_(model),
         there_(engine.queue_, picture, weighting, W_of(model), intercept_of(model),
                static_cast<long>(engine.data_.rows()), engine.limits_.patches) {}
-  bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) override {
+  void add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) override {
     const NumericScope scope;
     engine_.infer_candidates(model_, first, count, own, keep, &there_, stop);
-    return true;
   }
-  bool give(const PatchSums& to) override {
-    there_.give(to);
-    return true;
-  }
+  void give(const PatchSums& to) override { there_.give(to); }
 
  private:
   static std::vector<float> W_of(const Model& model) {
@@ -277,7 +275,7 @@ DeviceEngine::~DeviceEngine() = default;
 PatchMosaic* DeviceEngine::mosaic(const Model& model, const PatchWeighting& weighting) {
   mosaic_.reset();
   const DevicePicture* picture = pass_.picture(model.latents());
-  if (options_.method != Method::truncated || picture == nullptr || picture->listed() ||
+  if (!traits(options_.method).has_candidates || picture == nullptr || picture->listed() ||
       !pass_.has_room(Mosaic::bytes(*picture, data_.rows()), model.latents()))
     return nullptr;
   try {

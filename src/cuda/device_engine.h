@@ -11,13 +11,14 @@
 #include <string>
 
 #include "cuda/device_learning.h"
+#include "cuda/device_patches.h"
 #include "inference/cached_by_model.h"
 #include "inference/patch_mosaic.h"
 #include "truncated/cpu_engine.h"
 
 namespace gsc::cuda {
 
-class DeviceEngine final : public Engine, public MosaicEngine {
+class DeviceEngine final : public Engine {
  public:
   DeviceEngine(const Data& data, const InferenceOptions& options, int device, Limits limits = {});
   ~DeviceEngine() override;
@@ -26,15 +27,18 @@ class DeviceEngine final : public Engine, public MosaicEngine {
   static void check_options(const InferenceOptions& options);
   /// Whether it has what this model and these options need.
   static bool has(const Model& model, const InferenceOptions& options);
+  /// Throws UsageError where it does not, and DeviceError where this GPU has no room for the model.
+  void check(const Model& model, bool own_priors = false) const;
 
   Statistics e_step(const Model& model, const Pass& pass) override;
   Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
                   const StopRequest& stop) override;
-  bool has_sparse() const override { return options_.method == Method::truncated; }
+  bool has_sparse() const override { return traits(options_.method).has_candidates; }
   SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                const StopRequest& stop) override;
-  ResidentEm* resident(const Model& model, const MStepOptions& options) override;
+  std::unique_ptr<ResidentEm> resident(const Model& model, const MStepOptions& options) override;
   PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting) override;
+  PatchDevice* patches() override;
   bool on_device() const override { return true; }
 
   /// For benchmarks: the queue, and the seconds of one pass over all data whose sums stay on the device.
@@ -43,7 +47,6 @@ class DeviceEngine final : public Engine, public MosaicEngine {
 
  private:
   class DeviceMosaic;
-  void check(const Model& model, bool own_priors = false) const;
   void check_room(const Model& model, bool own_priors) const;
   const DeviceModel& on_device(const Model& model);
   /// Posteriors on the candidates, to the host or put back there, or both.
@@ -52,6 +55,7 @@ class DeviceEngine final : public Engine, public MosaicEngine {
 
   const Data& data_;
   const InferenceOptions options_;
+  const int device_;
   CpuEngine host_;
   Queue queue_;
   const Limits limits_;
@@ -59,7 +63,7 @@ class DeviceEngine final : public Engine, public MosaicEngine {
   CachedByModel<DeviceModel> model_;
   DeviceSums sums_;
   Array<double> no_rescues_;
-  std::optional<DeviceLearning> learning_;
+  std::optional<DevicePatches> patches_;
   std::unique_ptr<DeviceMosaic> mosaic_;
 };
 

@@ -8,6 +8,7 @@
 #include "cuda/queue/device_error.h"
 #include "data/finite.h"
 #include "data/row_list.h"
+#include "inference/limits.h"
 #include "inference/parallel_blocks.h"
 
 namespace gsc::cuda {
@@ -55,9 +56,8 @@ DevicePass::DevicePass(Queue& queue, const Data& data, const InferenceOptions& o
 }
 
 Truncation DevicePass::truncation(Index latents) const {
-  const bool exact = options_.method == Method::exact;
-  const InferenceOptions all = options_.resolved(latents);
-  return {static_cast<int>(exact ? latents : all.candidates), static_cast<int>(exact ? latents : all.max_active),
+  const StateSpace states = state_space(options_, latents);
+  return {static_cast<int>(states.candidates), static_cast<int>(states.max_active),
           options_.selection == Selection::conditional};
 }
 
@@ -92,7 +92,7 @@ bool DevicePass::has_room(std::size_t bytes, Index latents) {
 DevicePicture* DevicePass::picture(Index latents) {
   if (looked_for_picture_) return picture_ ? &*picture_ : nullptr;
   looked_for_picture_ = true;
-  const auto* patches = dynamic_cast<const PatchSource*>(&data_);
+  const auto* patches = data_.patches();
   if (patches == nullptr) return nullptr;
   const PatchLayout layout = patches->layout();
   const Index values = layout.height * layout.width * static_cast<Index>(layout.channels.size());

@@ -40,7 +40,7 @@ bool DevicePatches::has(std::span<const GroupShape> sizes) const {
                      [&](const GroupShape& size) { return GroupPass::has(queue_, shape_of(size)); });
 }
 
-bool DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
+void DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                                   std::span<const GroupShape> sizes, float* mean, float* variance,
                                   const std::function<bool(double)>& stop_at) {
   Index around = 0;  // rows beyond a strip that its groups need
@@ -70,7 +70,7 @@ bool DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
     }
     if (count == height) {
       pass.end(mean, variance);
-      return true;
+      return;
     }
     const auto numbers = static_cast<std::size_t>(planes * count * width);
     part_mean.resize(numbers);
@@ -83,7 +83,6 @@ bool DevicePatches::filter_groups(const PlanesView& noisy, const PlanesView& pil
     put(part_mean, mean);
     if (variance != nullptr) put(part_variance, variance);
   }
-  return true;
 }
 
 std::unique_ptr<PatchSearch> DevicePatches::search(const PlanesView& pilot, Index patch, Index reach, Index most) {

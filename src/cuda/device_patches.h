@@ -17,7 +17,7 @@ class DevicePatches final : public PatchDevice {
   explicit DevicePatches(int device, PatchLimits limits = {}) : limits_(limits), queue_(device) {}
 
   bool has(std::span<const GroupShape> sizes) const override;
-  bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest, std::span<const GroupShape> sizes,
+  void filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest, std::span<const GroupShape> sizes,
                      float* mean, float* variance, const std::function<bool(double)>& stop_at) override;
   std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) override;
 

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "cuda/auto_engine.h"
-#include "cuda/auto_patches.h"
 #include "cuda/device_choice.h"
-#include "cuda/device_patches.h"
 
 namespace gsc {
 namespace {
@@ -21,8 +19,6 @@ int rank_on_this_machine() {
     if (const char* value = std::getenv(name)) return std::atoi(value);
   return 0;
 }
-
-int chosen_gpu(const std::string& name) { return cuda::chosen_gpu(cuda_devices(), name, rank_on_this_machine()); }
 
 std::optional<int> any_gpu() {
   try {
@@ -60,30 +56,17 @@ std::vector<CudaDevice> cuda_devices() {
 void add_cuda_engines(std::function<void(const std::string& text)> say) {
   add_engine("cuda", [](const Data& data, const InferenceOptions& options) -> std::unique_ptr<Engine> {
     cuda::DeviceEngine::check_options(options);  // before a GPU is woken
-    return std::make_unique<cuda::DeviceEngine>(data, options, chosen_gpu(options.device));
+    return std::make_unique<cuda::DeviceEngine>(
+        data, options, cuda::chosen_gpu(cuda_devices(), options.device, rank_on_this_machine()));
   });
-  add_engine("auto", [say](const Data& data, const InferenceOptions& options) -> std::unique_ptr<Engine> {
-    if (options.method != Method::truncated && options.method != Method::exact) {
-      InferenceOptions on_cpu = options;
-      on_cpu.device = "cpu";
-      return make_engine(data, on_cpu);
-    }
-    const auto make_gpu = [&data](const InferenceOptions& there) -> std::unique_ptr<Engine> {
-      const std::optional<int> gpu = any_gpu();
-      return gpu ? std::make_unique<cuda::DeviceEngine>(data, there, *gpu) : nullptr;
-    };
-    return std::make_unique<cuda::AutoEngine>(data, options, make_gpu, say);
-  });
-  add_patch_device("cuda", [](const std::string& device) -> std::unique_ptr<PatchDevice> {
-    return std::make_unique<cuda::DevicePatches>(chosen_gpu(device));
-  });
-  add_patch_device("auto", [say = std::move(say)](const std::string&) {
-    const auto make_gpu = []() -> std::unique_ptr<PatchDevice> {
-      const std::optional<int> gpu = any_gpu();
-      return gpu ? std::make_unique<cuda::DevicePatches>(*gpu) : nullptr;
-    };
-    return cuda::AutoPatches::make(make_gpu, say);
-  });
+  add_engine("auto",
+             [say = std::move(say)](const Data& data, const InferenceOptions& options) -> std::unique_ptr<Engine> {
+               const auto make_gpu = [&data](const InferenceOptions& there) -> std::unique_ptr<cuda::DeviceEngine> {
+                 const std::optional<int> gpu = any_gpu();
+                 return gpu ? std::make_unique<cuda::DeviceEngine>(data, there, *gpu) : nullptr;
+               };
+               return std::make_unique<cuda::AutoEngine>(data, options, make_gpu, say);
+             });
 }
 
 }  // namespace gsc

@@ -1,5 +1,7 @@
 #pragma once
-// The E-step on a device, in one precision: the kernels in their order, over blocks of data points.
+// The E-step on a device, in one precision: the kernels in their order, over blocks of data points. The class is in four
+// files: expectation.cpp (a pass), expectation_memory.cpp (work space, model and data there), expectation_output.cpp
+// (what a pass gives point by point) and expectation_own.cpp (priors of their own).
 //
 //   eta   = Y projection                      a matrix product
 //   select_kernel.h                           candidates, the weights of the latents outside

@@ -1,5 +1,5 @@
-// What an E-step has on the device: work space, the model as its kernels read it, data on its way. Compiled as
-// expectation.cpp is.
+// Compiled by nvcc for the GPU, and by the C++ compiler on the emulation for the tests.
+// What an E-step has on the device: work space, the model as its kernels read it, data on its way.
 
 #include <algorithm>
 

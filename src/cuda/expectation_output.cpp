@@ -1,4 +1,5 @@
-// What a pass gives point by point. Compiled as expectation.cpp is.
+// Compiled by nvcc for the GPU, and by the C++ compiler on the emulation for the tests.
+// What a pass gives point by point.
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-// Priors of their own. Compiled as expectation.cpp is.
+// Compiled by nvcc for the GPU, and by the C++ compiler on the emulation for the tests.
+// Priors of their own.
 
 #include "cuda/expectation.h"
 #include "cuda/kernels/own_prior_kernel.h"

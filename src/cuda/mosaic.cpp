@@ -1,4 +1,4 @@
-// Compiled as expectation.cpp is.
+// Compiled by nvcc for the GPU, and by the C++ compiler on the emulation for the tests.
 
 #include "cuda/mosaic.h"
 

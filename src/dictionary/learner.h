@@ -24,7 +24,7 @@ class DictionaryLearner : public Learner {
  public:
   DictionaryLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop,
                     CodesFrom codes_from = CodesFrom::nothing);
-  const Model& model() const override { return model_; }
+  Model model() const override { return model_; }
   Evaluation begin(int row) override;
   Evaluation iterate(int row) override;
   /// All follows from the model, and where codes begin with those of the iteration before, from these.

@@ -26,7 +26,7 @@ namespace gsc {
 class OnlineLearner final : public Learner {
  public:
   OnlineLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop);
-  const Model& model() const override { return model_; }
+  Model model() const override { return model_; }
   Evaluation begin(int row) override;
   Evaluation iterate(int row) override;
   /// When a pass has brought less than this part of the objective.

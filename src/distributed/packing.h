@@ -73,6 +73,18 @@ class GSC_EXPORT Unpacker {
   std::size_t position_ = 0;
 };
 
+/// What make() gives on the root, on all ranks; if it throws there, all throw. Alone, nothing is packed.
+template <class Make>
+auto from_root(Team& team, const Make& make) {
+  if (team.alone()) return make();
+  Packer packer;
+  all_or_none(team, [&] {
+    if (team.root()) packer << make();
+  });
+  const Bytes bytes = team.broadcast(packer.take(), 0);
+  return Unpacker(bytes).next<decltype(make())>();
+}
+
 /// outgoing[r] goes to rank r; returns what came from each rank.
 template <class T>
 GSC_EXPORT std::vector<std::vector<T>> exchange_lists(Team& team, const std::vector<std::vector<T>>& outgoing) {

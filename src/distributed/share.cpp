@@ -65,13 +65,8 @@ Share::Share(const Data& data, const SharingOptions& options)
 }
 
 DataSummary Share::summarize(bool full_covariance, bool allow_missing) {
-  Packer packer;
-  all_or_none(team(), [&] {
-    check_shape(data_);
-    if (team().root()) packer << first_row(data_, allow_missing);
-  });
-  const Bytes bytes = team().broadcast(packer.take(), 0);
-  const auto origin = Unpacker(bytes).next<Vector>();
+  check();
+  const Vector origin = from_root(team(), [&] { return first_row(data_, allow_missing); });
   DataSums sums(origin, full_covariance, allow_missing);
   all_or_none(team(), [&] { sums.add_rows(rows_, shares_[static_cast<std::size_t>(team().rank())]); });
   team().sum(&sums.count, 1);
@@ -84,19 +79,6 @@ DataSummary Share::summarize(bool full_covariance, bool allow_missing) {
 
 void Share::check() {
   all_or_none(team(), [&] { check_shape(data_); });
-}
-
-Statistics Share::e_step(Engine& engine, const Model& model, const StopRequest& stop) {
-  regroup();
-  const bool keys_wanted = options_.partition != Partition::uniform;
-  std::vector<std::uint64_t> keys(keys_wanted ? rows_.list.size() : 0);
-  Statistics statistics = total([&] {
-    if (rows_.rows() == 0 && stop && stop()) throw Interrupted("interrupted");
-    return engine.e_step(model, {.stop = stop, .keys = keys_wanted ? keys.data() : nullptr});
-  });
-  for (std::size_t i = 0; i < keys.size(); ++i) rows_.list[i].key = keys[i];
-  keyed_ = keys_wanted;
-  return statistics;
 }
 
 Statistics Share::total(const std::function<Statistics()>& own) {
@@ -132,9 +114,13 @@ void Share::add_up(Statistics& statistics) {
   mirror(statistics);
 }
 
-void Share::regroup() {
-  if (!keyed_) return;
+void Share::regroup(const std::function<std::vector<std::uint64_t>()>& keys_of) {
+  if (options_.partition == Partition::uniform) return;
   const Stopwatch watch(report_.seconds_clustering);
+  all_or_none(team(), [&] {
+    const std::vector<std::uint64_t> keys = keys_of();
+    for (std::size_t i = 0; i < keys.size(); ++i) rows_.list[i].key = keys[i];
+  });
   if (options_.partition == Partition::global && !team().alone() && !merge_clusters()) return;
   group();
 }

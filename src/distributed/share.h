@@ -4,7 +4,7 @@
 //
 //   rows  ->  E-step on the own rows  ->  Statistics, added up over the ranks  ->  the same M-step everywhere
 
-#include <gsc/backend/engine.h>
+#include <gsc/inference.h>
 #include <gsc/team.h>
 
 #include <functional>
@@ -43,13 +43,13 @@ class Share {
   /// Of all ranks' rows; throws as gsc::summarize().
   DataSummary summarize(bool full_covariance, bool allow_missing);
 
-  /// This rank's rows. Where they are sorted or moved to other ranks, each E-step may find others here.
+  /// This rank's rows. After regroup() there may be others, or the same in another order.
   const Data& rows() const { return rows_; }
 
   /// Throws unless the data has a shape that can be learned from.
   void check();
-  /// The statistics of all data, the same on all ranks. `engine` is one for rows().
-  Statistics e_step(Engine& engine, const Model& model, const StopRequest& stop);
+  /// With a partition: sorts this rank's rows, or those of all ranks, by the keys that keys_of() gives each of rows().
+  void regroup(const std::function<std::vector<std::uint64_t>()>& keys_of);
   /// What `own` gathers on each rank, added up; the same on all ranks.
   Statistics total(const std::function<Statistics()>& own);
 
@@ -63,7 +63,6 @@ class Share {
   SharingReport report() const;
 
  private:
-  void regroup();
   void group();
   bool merge_clusters();
   void agree_on_products(Statistics& statistics);
@@ -74,7 +73,6 @@ class Share {
   std::vector<Index> shares_;  // the first row of every rank, and the end
   ShareRows rows_;
   std::optional<NodeRows> memory_;
-  bool keyed_ = false;  // rows_.list has the keys of an E-step
   SharingReport report_;
 };
 

@@ -38,8 +38,9 @@ void FactoredLearner::check(const FitOptions& options) {
   if (options.batch > 0)
     throw UsageError("batch is " + std::to_string(options.batch) +
                      ", but the factored method learns from all data points at a time; leave it out");
-  if (options.inference.device != "cpu" && options.inference.device != "auto")  // auto: there is no other
-    throw UsageError("device is '" + options.inference.device + "', but the factored method computes on the cpu");
+  const Device& device = options.inference.device;
+  if (device.kind != Device::Kind::cpu && device.kind != Device::Kind::automatic)
+    throw UsageError("device is '" + device.name + "', but the factored method computes on the cpu");
 }
 
 FactoredLearner::FactoredLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)

@@ -11,7 +11,7 @@ namespace gsc {
 class FactoredLearner final : public Learner {
  public:
   FactoredLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop);
-  const Model& model() const override { return model_; }
+  Model model() const override { return model_; }
   Evaluation begin(int row) override;
   Evaluation iterate(int row) override;
   void save(MethodState& state) const override;

@@ -1,6 +1,8 @@
 #include <gsc/inference.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 #include "inference/inference_option_list.h"
 #include "inference/limits.h"
@@ -24,6 +26,20 @@ StateSpace state_space(const InferenceOptions& options, Index latents) {
 
 bool over_all_states(const InferenceOptions& options, Index latents) {
   return traits(options.method).has_states && state_space(options, latents).max_active == latents;
+}
+
+Device::Device(std::string text) : kind(Kind::added), name(std::move(text)) {
+  if (name == "cpu") kind = Kind::cpu;
+  if (name == "auto") kind = Kind::automatic;
+  if (name == "cuda") kind = Kind::cuda;
+  constexpr std::string_view kNumbered = "cuda:";
+  if (!name.starts_with(kNumbered)) return;
+  int number = -1;
+  const char* end = name.data() + name.size();
+  const auto [last, error] = std::from_chars(name.data() + kNumbered.size(), end, number);
+  if (error != std::errc() || last != end || number < 0) return;  // a name that nobody has added
+  kind = Kind::cuda;
+  index = number;
 }
 
 InferenceOptions InferenceOptions::resolved(Index latents) const {
@@ -51,8 +67,8 @@ void InferenceOptions::validate(Index latents) const {
     if (coding.atoms_per_point > latents)
       throw UsageError("atoms_per_point is " + std::to_string(coding.atoms_per_point) +
                        "; it must not exceed latents (" + std::to_string(latents) + ")");
-    if (device != "cpu" && device != "auto")
-      throw UsageError("device is '" + device + "', but the " + std::string(its.word) + " method computes on the cpu");
+    if (device.kind != Device::Kind::cpu && device.kind != Device::Kind::automatic)
+      throw UsageError("device is '" + device.name + "', but the " + std::string(its.word) + " method computes on the cpu");
     return;
   }
   if (!its.has_states) return;

@@ -1,6 +1,6 @@
 #pragma once
 // Where work on the patches of a picture may be done other than on the processor: looking for patches that are alike,
-// and groups of them (tasks/groups/patch_groups.h). Engines on such devices come with one of these under the same name.
+// and groups of them (tasks/groups/patch_groups.h). Engines on such devices have one of these (Engine::patches).
 
 #include <gsc/export.h>
 #include <gsc/types.h>
@@ -44,18 +44,11 @@ class GSC_EXPORT PatchDevice {
   /// One round of groups: channel by channel, height x width, the mean of the results of the sizes and, unless null,
   /// their variance. Three planes are Y, U and V (tasks/picture/planes.h) and become red, green and blue. Asks stop_at(share
   /// done) now and then; throws Interrupted if that returns true. `largest`: of the absolute values of both.
-  /// False: it cannot after all, and the processor is to do it.
-  virtual bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
+  virtual void filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
                              std::span<const GroupShape> sizes, float* mean, float* variance,
                              const std::function<bool(double)>& stop_at) = 0;
   /// `most` neighbours of patches of patch x patch pixels, at most `reach` away in each direction; null if it cannot.
   virtual std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) = 0;
 };
-
-using PatchDeviceMaker = std::function<std::unique_ptr<PatchDevice>(const std::string& device)>;
-/// From now on make_patch_device(device) is what this makes; it may be null.
-GSC_EXPORT void add_patch_device(const std::string& device, PatchDeviceMaker maker);
-/// Null: the processor does it.
-GSC_EXPORT std::unique_ptr<PatchDevice> make_patch_device(const std::string& device);
 
 }  // namespace gsc

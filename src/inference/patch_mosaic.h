@@ -10,7 +10,7 @@
 
 namespace gsc {
 
-/// Data that can say where its rows come from.
+/// Data that can say where its rows come from (Data::patches).
 class GSC_EXPORT PatchSource {
  public:
   virtual ~PatchSource() = default;
@@ -18,23 +18,15 @@ class GSC_EXPORT PatchSource {
   virtual PatchLayout layout() const = 0;
 };
 
+/// Of patches of a grid (Engine::mosaic).
 class GSC_EXPORT PatchMosaic {
  public:
   virtual ~PatchMosaic() = default;
   /// Infers rows first .. first+count-1 as infer_sparse() does, and adds x = W <s.z> + mean, with Var(x_d) = sum_h
-  /// W_dh^2 Var(s_h z_h). Rows of a pass once, in ascending order. `keep` unless null becomes their posteriors. False:
-  /// it cannot after all, and the processor is to begin anew.
-  virtual bool add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) = 0;
-  /// What was added up. False as above.
-  virtual bool give(const PatchSums& to) = 0;
-};
-
-/// An Engine that may be able to do that with patches of a grid.
-class GSC_EXPORT MosaicEngine {
- public:
-  virtual ~MosaicEngine() = default;
-  /// An empty one, the engine's; the last is gone then. The model must stay. Null: it cannot.
-  virtual PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting) = 0;
+  /// W_dh^2 Var(s_h z_h). Rows of a pass once, in ascending order. `keep` unless null becomes their posteriors.
+  virtual void add(Index first, Index count, const OwnPriors* own, SparsePosterior* keep, const StopRequest& stop) = 0;
+  /// What was added up.
+  virtual void give(const PatchSums& to) = 0;
 };
 
 }  // namespace gsc

@@ -20,6 +20,8 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
       if (option.attribute != nullptr) name = option.name;
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
         result.emplace_back(name, to_string(value));
+      else if constexpr (std::is_convertible_v<decltype(value), std::string>)
+        result.emplace_back(name, std::string(value));
       else
         result.emplace_back(name, fmt::format("{}", value));
     });

@@ -64,8 +64,8 @@ void write_options(hdf5::Image& image, const FitOptions& options, const MissingS
     using Value = std::decay_t<decltype(value)>;
     if constexpr (std::is_enum_v<Value>)
       hdf5::write_text(group.get(), name, to_string(value));
-    else if constexpr (std::is_same_v<Value, std::string>)
-      hdf5::write_text(group.get(), name, value);
+    else if constexpr (std::is_convertible_v<Value, std::string>)
+      hdf5::write_text(group.get(), name, std::string(value));
     else if constexpr (std::is_same_v<Value, double>)
       hdf5::write_real(group.get(), name, value);
     else if constexpr (std::is_unsigned_v<Value>)
@@ -187,7 +187,7 @@ class Reader {
   template <class Value>
   void read_attribute(const Handle& object, const char* name, Value& value) const {
     if (!hdf5::has_attribute(object.get(), name)) return;
-    if constexpr (std::is_same_v<Value, std::string>)
+    if constexpr (std::is_convertible_v<Value, std::string>)
       value = hdf5::read_text(*file_, object.get(), name);
     else if constexpr (std::is_same_v<Value, double>)
       value = hdf5::read_real(*file_, object.get(), name);

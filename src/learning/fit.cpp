@@ -156,16 +156,11 @@ Model adapted(Model start, const FitOptions& options, const DataSummary& summary
 
 /// Drawn by the root, who can read all rows.
 Model drawn_start(const Data& data, const DataSummary& summary, const FitOptions& options) {
-  Team& team = *options.sharing.team;
-  Packer packer;
-  all_or_none(team, [&] {
-    if (!team.root()) return;
+  return from_root(*options.sharing.team, [&] {
     Random random(options.seed);
-    packer << initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random,
-                            options.intercept);
+    return initial_model(data, summary, options.latents, options.noise, options.slab, options.init, random,
+                         options.intercept);
   });
-  const Bytes bytes = team.broadcast(packer.take(), 0);
-  return Unpacker(bytes).next<Model>();
 }
 
 }  // namespace

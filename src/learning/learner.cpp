@@ -11,13 +11,6 @@ bool Learner::converged(const std::vector<IterationReport>& history, double tole
   return std::abs(last.free_energy - before.free_energy) < tolerance * std::abs(last.free_energy);
 }
 
-ResidentEm* resident_of(Engine& engine, const Share& share, const Model& model, const FitOptions& options) {
-  if (!share.team().alone() || options.sharing.partition != Partition::uniform) return nullptr;
-  return engine.resident(model, {.noise_update = options.noise_update,
-                                 .slab_update = options.slab_update,
-                                 .learn_intercept = options.intercept == Intercept::learned});
-}
-
 Evaluation evaluation(const Statistics& statistics, const Rescues& rescues) {
   return {statistics.free_energy,
           statistics.s.sum() / statistics.count,

@@ -29,7 +29,7 @@ class Learner {
  public:
   virtual ~Learner() = default;
   /// As the last row describes it. It may have to be brought from a device first.
-  virtual const Model& model() const = 0;
+  virtual Model model() const = 0;
   /// Judges the model as it stands. `row`: of the history, 0 for the start; else the row at which learning goes on.
   virtual Evaluation begin(int row) = 0;
   /// Better parameters, judged, for row `row`. If it throws Interrupted, the model is still that of the row before.
@@ -55,9 +55,6 @@ std::unique_ptr<Learner> make_learner(Share& share, const FitOptions& options, B
 
 /// Throws UsageError for options that the method does not have.
 void check_method(const FitOptions& options);
-
-/// Where the engine learns by itself, if it can do what these options ask for and this process is alone; else null.
-ResidentEm* resident_of(Engine& engine, const Share& share, const Model& model, const FitOptions& options);
 
 /// From the sums of an E-step.
 Evaluation evaluation(const Statistics& statistics, const Rescues& rescues);

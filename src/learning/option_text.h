@@ -16,7 +16,7 @@ constexpr OptionKind kind_of() {
   if constexpr (std::is_enum_v<Value>) return OptionKind::word;
   if constexpr (std::is_same_v<Value, bool>) return OptionKind::boolean;
   if constexpr (std::is_same_v<Value, Shape>) return OptionKind::shape;
-  if constexpr (std::is_same_v<Value, std::string>) return OptionKind::text;
+  if constexpr (std::is_convertible_v<Value, std::string>) return OptionKind::text;
   return std::is_integral_v<Value> ? OptionKind::integer : OptionKind::real;
 }
 
@@ -24,7 +24,7 @@ template <class Value>
 std::string text_of(const Value& value) {
   if constexpr (std::is_enum_v<Value>)
     return std::string(to_string(value));
-  else if constexpr (std::is_same_v<Value, std::string>)
+  else if constexpr (std::is_convertible_v<Value, std::string>)
     return value;
   else if constexpr (std::is_same_v<Value, bool>)
     return value ? "true" : "false";
@@ -56,7 +56,7 @@ void read_value(std::string_view name, const std::string& text, Value& value) {
     const std::optional<Value> found = find_word<Value>(text);
     if (!found) refuse_text(name, text, "choose one of " + words<Value>());
     value = *found;
-  } else if constexpr (std::is_same_v<Value, std::string>) {
+  } else if constexpr (std::is_convertible_v<Value, std::string>) {
     value = text;
   } else if constexpr (std::is_same_v<Value, bool>) {
     if (text != "true" && text != "false") refuse_text(name, text, "it must be true or false");

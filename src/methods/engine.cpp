@@ -1,24 +1,17 @@
-#include <gsc/backend/engine.h>
+#include <gsc/backend/resident_em.h>
 
 #include <map>
 #include <mutex>
 
-#include "beta_process/engine.h"
-#include "dictionary/engine.h"
-#include "factored/engine.h"
 #include "inference/checks.h"
 #include "math/numeric_scope.h"
-#include "truncated/cpu_engine.h"
+#include "methods/methods.h"
 
 namespace gsc {
 namespace {
 
 std::unique_ptr<Engine> on_the_cpu(const Data& data, const InferenceOptions& options) {
-  if (point_estimate(options.method)) return std::make_unique<DictionaryEngine>(data, options);
-  if (options.method == Method::factored || options.method == Method::beta_variational)
-    return std::make_unique<FactoredEngine>(data, options);
-  if (options.method == Method::beta_process) return std::make_unique<BetaProcessEngine>(data, options);
-  return std::make_unique<CpuEngine>(data, options);
+  return row_of(options.method).make_engine(data, options);
 }
 
 struct Makers {
@@ -42,7 +35,9 @@ SparsePosterior on_candidates(const Model& model, const Data& data, const Infere
 
 }  // namespace
 
-ResidentEm* Engine::resident(const Model&, const MStepOptions&) { return nullptr; }
+std::unique_ptr<ResidentEm> Engine::resident(const Model&, const MStepOptions&) { return nullptr; }
+
+PatchMosaic* Engine::mosaic(const Model&, const PatchWeighting&) { return nullptr; }
 
 SparsePosterior Engine::infer_sparse(const Model&, Index, Index, const OwnPriors*, const StopRequest&) {
   throw UsageError(
@@ -63,24 +58,25 @@ std::vector<std::string> devices() {
 }
 
 std::unique_ptr<Engine> make_engine(const Data& data, const InferenceOptions& options) {
+  const Device& device = options.device;
   EngineMaker maker;
   {
     const std::lock_guard lock(makers().mutex);
-    // cuda:K is cuda, which knows what K means; methods that no device has are computed on the cpu.
-    const bool by_itself = options.device == "auto" && !spike_and_slab(options.method);
-    const bool numbered = options.device.rfind("cuda:", 0) == 0;
-    const auto found = makers().by_device.find(by_itself ? "cpu" : numbered ? "cuda" : options.device);
+    // Methods that no device has are computed on the cpu.
+    const bool by_itself = device.kind == Device::Kind::automatic && !traits(options.method).on_devices;
+    const std::string any = device.kind == Device::Kind::cuda ? "cuda" : device.name;
+    const auto found = makers().by_device.find(by_itself ? "cpu" : any);
     if (found != makers().by_device.end()) maker = found->second;
   }
   if (maker) return maker(data, options);
-  if (options.device.rfind("cuda", 0) == 0 && (options.device.size() == 4 || options.device[4] == ':'))
+  if (device.kind == Device::Kind::cuda)
     throw UsageError(
-        "device is '" + options.device +
+        "device is '" + device.name +
         "', but this was built without GPUs; build the program with `cmake --preset cuda`, or the Python package "
         "with GSC_CUDA (docs/gpu.md), or set device to cpu");
   std::string known;
   for (const std::string& name : devices()) known += (known.empty() ? "" : ", ") + name;
-  throw UsageError("device is '" + options.device + "'; here are: " + known);
+  throw UsageError("device is '" + device.name + "'; here are: " + known);
 }
 
 Statistics e_step(const Model& model, const Data& data, const InferenceOptions& options, const StopRequest& stop) {

@@ -121,10 +121,7 @@ Statistics CpuEngine::e_step(const Model& model, const Pass& pass) {
     if (missing) block.keep_products(false);
     ThreadSums*& mine = threads[static_cast<std::size_t>(thread)];
     if (mine == nullptr) mine = &cleared_sums(model, prepared, thread);
-    BlockPosterior posterior;
-    if (pass.keys != nullptr) posterior.keys = pass.keys + first;
-    mine->clamped_pivots += block.run(prepared, data, first, rows, &mine->sums, posterior);
-    if (posterior.keys != nullptr) block.gaps.restore(posterior.keys, 1);
+    mine->clamped_pivots += block.run(prepared, data, first, rows, &mine->sums, {});
     mine->empty += block.gaps.empty();
     mine->log_sum += block.log_sums.head(rows).sum();
     add_product_transposed(rows, block.Y, block.rows, mine->YZ);

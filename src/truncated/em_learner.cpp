@@ -4,7 +4,7 @@
 
 #include "learning/known_noise.h"
 #include "math/number_text.h"
-#include "truncated/gap_m_step.h"
+#include "truncated/host_learning.h"
 
 namespace gsc {
 namespace {
@@ -15,6 +15,7 @@ double rounding_of(double free_energy) { return 1e-11 * std::abs(free_energy); }
 InferenceOptions inference_of(const FitOptions& options) {
   InferenceOptions inference = options.inference;
   inference.mean_products = options.noise_update == Update::paper;
+  if (options.sharing.partition != Partition::uniform) inference.device = {};  // a device has a copy of the data
   return inference;
 }
 
@@ -33,6 +34,12 @@ void EmLearner::check(const FitOptions& options) {
         "set noise to scalar or diagonal");
   if (options.inference.missing == Missing::nan && options.noise_update == Update::paper)
     throw UsageError("missing is nan, but noise_update is paper, whose formula has no missing values; set it to exact");
+  const Device& device = options.inference.device;
+  if (options.sharing.partition != Partition::uniform && device.kind != Device::Kind::cpu &&
+      device.kind != Device::Kind::automatic)
+    throw UsageError("device is '" + device.name + "', but partition is " +
+                     std::string(to_string(options.sharing.partition)) +
+                     ", which moves data points about; set partition to static, or device to cpu");
   if (options.batch > 0 && options.sharing.partition != Partition::uniform)
     throw UsageError("batch is " + std::to_string(options.batch) + ", but partition is " +
                      std::string(to_string(options.sharing.partition)) +
@@ -42,18 +49,18 @@ void EmLearner::check(const FitOptions& options) {
 EmLearner::EmLearner(Share& share, const FitOptions& options, Beginning beginning, StopRequest stop)
     : share_(share),
       options_(options),
-      model_(std::move(beginning.model)),
       stop_(std::move(stop)),
       engine_(make_engine(share.rows(), inference_of(options))),
+      fast_slab_(beginning.model.slab.type() == SlabType::full && options.slab_update == Update::exact),
       slab_acceleration_(beginning.saved ? beginning.saved->number("slab_acceleration", 1) : 1),
       gap_acceleration_(beginning.saved ? beginning.saved->number("gap_acceleration", 1) : 1) {
   engine_->expect(options.iterations + 1);
-  if (!beginning.saved) hold_noise(model_, options_, 0);
-  resident_ = resident_of(*engine_, share_, model_, options_);
+  if (!beginning.saved) hold_noise(beginning.model, options_, 0);
+  em_ = learning_of(share_, *engine_, beginning.model, options_);
   if (options.batch == 0) return;
-  batches_.emplace(share_, *engine_, resident_, options_);
+  batches_.emplace(share_, *em_, options_);
   if (!beginning.saved) return;
-  batches_->load(*beginning.saved, model_);
+  batches_->load(*beginning.saved, beginning.model);
   settled_ = beginning.saved->number("settled", 0) != 0;
   full_rows_ = static_cast<int>(beginning.saved->number("polishing", 0));
   last_estimate_ = beginning.saved->number("last_estimate", 0);
@@ -67,92 +74,69 @@ bool EmLearner::stepwise(int row) const {
 Evaluation EmLearner::begin(int row) {
   // A row of batches is gone on from without sums of all data: the next judges, as it would have without the stop.
   if (batches_ && row > 0 && full_rows_ == 0) return {};  // nobody asks what is known from the file
-  return stepwise(row) ? batches_->glance(model_, stop_) : judge();
-}
-
-const Model& EmLearner::model() const {
-  if (model_is_there_) model_ = resident_->model();
-  model_is_there_ = false;
-  return model_;
+  return stepwise(row) ? batches_->glance(stop_) : judge();
 }
 
 Evaluation EmLearner::judge() {
-  has_sums_ = true;
-  if (resident_ != nullptr) {
-    resident_->start(model());
-    return evaluation(resident_->e_step({.stop = stop_}));
-  }
-  statistics_ = share_.e_step(*engine_, model_, stop_);
-  Rescues rescues;
-  rescues.clamped_pivots = statistics_->clamped_pivots;
-  return evaluation(*statistics_, rescues);
+  last_ = em_->e_step({.stop = stop_});
+  return evaluation(*last_);
 }
 
 Evaluation EmLearner::iterate(int row) {
   if (stepwise(row)) {
-    const Evaluation judged = batches_->pass(model_, row, stop_);
+    const Evaluation judged = batches_->pass(row, stop_);
     const double change = std::abs(judged.free_energy - last_estimate_);
     settled_ = last_estimate_ != 0 && change < options_.tolerance * std::abs(judged.free_energy);
     last_estimate_ = judged.free_energy;
     return judged;
   }
-  const Evaluation judged =  // at first, what the batches have learned
-      !has_sums_ ? judge() : (resident_ != nullptr ? resident_step(row) : full_step(row));
+  const Evaluation judged = last_ ? full_step(row) : judge();  // at first, what the batches have learned
   if (batches_) ++full_rows_;
   return judged;
 }
 
-Evaluation EmLearner::resident_step(int row) {
-  resident_->m_step({.known_variance = held_variance(options_, row)});
+/// An M-step, judged.
+ResidentRow EmLearner::stepped(const ResidentStep& step) {
+  em_->m_step(step);
   try {
-    const ResidentRow judged = resident_->e_step({.stop = stop_});
-    model_is_there_ = true;
-    return evaluation(judged);
+    return em_->e_step({.stop = stop_});
   } catch (const Interrupted&) {
-    resident_->take_back();
+    em_->take_back();
     throw;
   }
 }
 
+/// Steps that are longer than EM's are taken back, and made shorter, where they lower the free energy.
 Evaluation EmLearner::full_step(int row) {
-  const double before = statistics_->free_energy;
-  MStepOptions step{.noise_update = options_.noise_update,
-                    .slab_update = options_.slab_update,
-                    .learn_intercept = options_.intercept == Intercept::learned,
+  ResidentStep step{.known_variance = held_variance(options_, row),
                     .slab_acceleration = slab_acceleration_,
-                    .gap_acceleration = gap_acceleration_,
-                    .threads = thread_count(options_.inference.threads)};
-  Rescues rescues;
-  const auto step_from = [&] {
-    Model stepped = m_step(model_, *statistics_, step, rescues);
-    hold_noise(stepped, options_, row);
-    return stepped;
+                    .gap_acceleration = gap_acceleration_};
+  const auto is_long = [&] {
+    return (fast_slab_ && step.slab_acceleration > 0) || (last_->long_steps && step.gap_acceleration > 0);
   };
-  Model next = step_from();
-  Statistics judged = share_.e_step(*engine_, next, stop_);
-  const bool fast_slab = next.slab.type() == SlabType::full && options_.slab_update == Update::exact;
-  const bool long_steps = statistics_->missing_WZ.size() > 0 && has_gaps(*statistics_);
   const auto slower = [](double acceleration) { return acceleration > 0.2 ? acceleration / 2 : 0; };
-  // NaN is no progress either.
-  while (((fast_slab && step.slab_acceleration > 0) || (long_steps && step.gap_acceleration > 0)) &&
-         !(judged.free_energy >= before - rounding_of(before))) {
-    if (fast_slab && step.slab_acceleration > 0) {
+  const double enough = last_->free_energy - rounding_of(last_->free_energy);
+  Rescues rescues;  // of steps that were taken back
+  ResidentRow judged = stepped(step);
+  while (is_long() && !(judged.free_energy >= enough)) {  // NaN is no progress either
+    judged.rescues.clamped_pivots = 0;
+    rescues += judged.rescues;
+    em_->take_back();
+    if (fast_slab_ && step.slab_acceleration > 0) {
       step.slab_acceleration = slower(step.slab_acceleration);
       ++rescues.slab_fallbacks;
     }
-    if (long_steps && step.gap_acceleration > 0) {
+    if (last_->long_steps && step.gap_acceleration > 0) {
       step.gap_acceleration = slower(step.gap_acceleration);
       ++rescues.gap_fallbacks;
     }
-    next = step_from();
-    judged = share_.e_step(*engine_, next, stop_);
+    judged = stepped(step);
   }
   slab_acceleration_ = step.slab_acceleration;
   gap_acceleration_ = step.gap_acceleration;
-  model_ = std::move(next);
-  statistics_ = std::move(judged);
-  rescues.clamped_pivots = statistics_->clamped_pivots;
-  return evaluation(*statistics_, rescues);
+  judged.rescues += rescues;
+  last_ = std::move(judged);
+  return evaluation(*last_);
 }
 
 bool EmLearner::converged(const std::vector<IterationReport>& history, double tolerance) const {
@@ -163,10 +147,10 @@ bool EmLearner::converged(const std::vector<IterationReport>& history, double to
 }
 
 std::string EmLearner::note() const {
-  if (resident_ != nullptr || !engine_->on_device()) return {};
+  if (!em_->on_host() || !engine_->on_device()) return {};
   const std::string why = !share_.team().alone() ? "their sums are those of several processes"
                                                  : "noise_update is " + std::string(to_string(options_.noise_update));
-  return "on device '" + options_.inference.device + "' E-steps are computed, M-steps on the cpu, as " + why;
+  return "on device '" + options_.inference.device.name + "' E-steps are computed, M-steps on the cpu, as " + why;
 }
 
 void EmLearner::save(MethodState& state) const {

@@ -4,6 +4,7 @@
 
 #include "learning/known_noise.h"
 #include "math/numeric_scope.h"
+#include "truncated/host_learning.h"
 #include "truncated/stepwise.h"
 
 namespace gsc {
@@ -46,10 +47,12 @@ IterationReport fit_piece(PiecewiseState& state, const Data& piece, const FitOpt
     throw Error(piece.name() + " has " + std::to_string(piece.cols()) +
                 " columns, but what was learned from before had " + std::to_string(model.dimensions()));
   const std::unique_ptr<Engine> engine = make_engine(share.rows(), options.inference);
-  Stepwise batches(share, *engine, resident_of(*engine, share, model, options), options);
+  const std::unique_ptr<ResidentEm> em = learning_of(share, *engine, model, options);
+  Stepwise batches(share, *em, options);
   batches.load(state.method, model);
   batches.rescale();
-  const Evaluation judged = batches.pass(model, state.pieces + 1, stop);
+  const Evaluation judged = batches.pass(state.pieces + 1, stop);
+  model = em->model();
 
   IterationReport report;
   report.iteration = state.pieces + 1;

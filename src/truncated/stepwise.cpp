@@ -7,21 +7,14 @@
 #include "inference/statistics_fields.h"
 #include "inference/statistics_shapes.h"
 #include "learning/known_noise.h"
-#include "learning/m_step_parts.h"
 #include "learning/row_order.h"
-#include "truncated/gap_m_step.h"
 
 namespace gsc {
 
 double Decay::weight(double step) const { return std::max(floor, std::pow(step + 1, -exponent)); }
 
-Stepwise::Stepwise(Share& share, Engine& engine, ResidentEm* resident, const FitOptions& options, Decay decay)
-    : share_(share),
-      engine_(engine),
-      resident_(resident),
-      options_(options),
-      decay_(decay),
-      total_(static_cast<double>(share.rows().rows())) {
+Stepwise::Stepwise(Share& share, ResidentEm& em, const FitOptions& options, Decay decay)
+    : share_(share), em_(em), options_(options), decay_(decay), total_(static_cast<double>(share.rows().rows())) {
   share_.team().sum(&total_, 1);
   batches_ = std::max<Index>(1, std::lround(total_ / static_cast<double>(options.batch)));
 }
@@ -39,104 +32,60 @@ std::span<const Index> Stepwise::batch_rows(Index batch) const {
   return {order_.data() + first, static_cast<std::size_t>(end - first)};
 }
 
-Statistics Stepwise::batch_sums(const Model& model, Index batch, const StopRequest& stop) {
-  return share_.total([&] {
-    if (stop && stop()) throw Interrupted("interrupted");
-    Statistics sums = engine_.e_step(model, {.rows = batch_rows(batch), .stop = stop});
-    add_missing_products(sums, options_.inference);  // those of another batch are added to them
-    return sums;
-  });
-}
-
 /// The noise that is held after this batch of the pass, as held_variance().
 double Stepwise::held_after(int row, Index batch) const {
   return held_variance(options_, row - 1 + static_cast<double>(batch + 1) / static_cast<double>(batches_));
 }
 
-Evaluation Stepwise::glance(const Model& model, const StopRequest& stop) {
+Evaluation Stepwise::glance(const StopRequest& stop) {
   shuffle(0);
-  const Statistics sums = batch_sums(model, 0, stop);
-  Statistics all = sums;
-  blend(all, 0, sums, total_ / sums.count);
-  Rescues rescues;
-  rescues.clamped_pivots = sums.clamped_pivots;
-  Evaluation judged = evaluation(all, rescues);
+  ResidentRow row = em_.e_step({.rows = batch_rows(0), .stop = stop});
+  const double scale = total_ / row.count;
+  row.count *= scale;
+  row.free_energy *= scale;
+  row.s *= scale;
+  Evaluation judged = evaluation(row);
   judged.estimated = true;
   return judged;
 }
 
-Evaluation Stepwise::pass(Model& model, int row, const StopRequest& stop) {
+Evaluation Stepwise::pass(int row, const StopRequest& stop) {
   shuffle(row);
-  Evaluation judged = resident_ != nullptr ? pass_there(model, row, stop) : pass_here(model, row, stop);
-  judged.estimated = true;
-  return judged;
-}
-
-/// The same as pass_here(), where the data lies.
-Evaluation Stepwise::pass_there(Model& model, int row, const StopRequest& stop) {
-  resident_->start(model);
-  resident_->set_running(running_);
-  Statistics seen;
-  seen.s = Vector::Zero(model.latents());
-  double steps = steps_;
-  Rescues rescues;
-  for (Index batch = 0; batch < batches_; ++batch) {
-    if (stop && stop()) throw Interrupted("interrupted");
-    if (batch_rows(batch).empty()) continue;
-    const ResidentRow sums = resident_->e_step({.rows = batch_rows(batch), .stop = stop});
-    seen.count += sums.count;
-    seen.free_energy += sums.free_energy;
-    seen.s += sums.s;
-    rescues += sums.rescues;
-    const double weight = decay_.weight(steps);
-    resident_->blend(1 - weight, weight * total_ / sums.count);
-    resident_->m_step({.of_running = true, .known_variance = held_after(row, batch)});
-    ++steps;
+  const Model before = em_.model();
+  em_.start(before);
+  em_.set_running(running_);
+  try {
+    return pass_over(row, stop);
+  } catch (const Interrupted&) {
+    em_.start(before);
+    throw;
   }
-  rescues += resident_->rescues();
-  model = resident_->model();
-  running_ = resident_->running();
-  steps_ = steps;
-  return evaluation(seen, rescues);
 }
 
-Evaluation Stepwise::pass_here(Model& model, int row, const StopRequest& stop) {
-  // The fast step of a full slab is judged by the free energy, which a batch cannot do.
-  const MStepOptions step{.noise_update = options_.noise_update,
-                          .slab_update = options_.slab_update,
-                          .learn_intercept = options_.intercept == Intercept::learned,
-                          .slab_acceleration = 0,
-                          .threads = thread_count(options_.inference.threads)};
-  Model next = model;
-  Statistics running = running_, seen(model);
+Evaluation Stepwise::pass_over(int row, const StopRequest& stop) {
+  ResidentRow seen;
   double steps = steps_;
-  Rescues rescues;
   for (Index batch = 0; batch < batches_; ++batch) {
-    Statistics sums = batch_sums(next, batch, stop);
+    const ResidentRow sums = em_.e_step({.rows = batch_rows(batch), .stop = stop});
     if (sums.count == 0) continue;
+    seen.rescues += sums.rescues;
     seen.count += sums.count;
     seen.free_energy += sums.free_energy;
+    if (seen.s.size() == 0) seen.s = Vector::Zero(sums.s.size());
     seen.s += sums.s;
-    rescues.clamped_pivots += sums.clamped_pivots;
-    const double weight = decay_.weight(steps), scale = weight * total_ / sums.count;
-    if (sums.missing_WZ.size() > 0) {
-      const Matrix share = scale * sums.ZZ;
-      const Matrix ZZ = running.count > 0 ? Matrix((1 - weight) * running.ZZ + share) : share;
-      sums = completed(next, sums, longest_step(share, ZZ));
-    }
-    if (running.count == 0) running = sums;
-    blend(running, 1 - weight, sums, scale);
-    const Vector before = next.intercept;
-    next = m_step(next, running, step, rescues);
-    if (held_after(row, batch) > 0) next.noise = Noise::scalar(held_after(row, batch), model.dimensions());
-    if (before.size() > 0) move_intercept(running, next.intercept - before);
+    const double weight = decay_.weight(steps);
+    em_.blend(1 - weight, weight * total_ / sums.count);
+    // The fast step of a full slab is judged by the free energy, which a batch cannot do.
+    em_.m_step({.of_running = true, .known_variance = held_after(row, batch), .slab_acceleration = 0});
     ++steps;
   }
-  mirror(running);  // files hold the upper triangles
-  model = std::move(next);
-  running_ = std::move(running);
+  seen.rescues += em_.rescues();
+  running_ = em_.running();
   steps_ = steps;
-  return evaluation(seen, rescues);
+  Evaluation judged = evaluation(seen);
+  judged.estimated = true;
+  judged.noise_variance.reset();  // that of the model is not known before the next E-step
+  return judged;
 }
 
 void Stepwise::save(MethodState& state) const {

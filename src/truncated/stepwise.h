@@ -19,13 +19,13 @@ struct Decay {
 
 class Stepwise {
  public:
-  /// `resident`: unless null, where passes are made; the model and the running sums come back after each.
-  Stepwise(Share& share, Engine& engine, ResidentEm* resident, const FitOptions& options, Decay decay = {});
+  /// `em`: where passes are made, from the model that it has.
+  Stepwise(Share& share, ResidentEm& em, const FitOptions& options, Decay decay = {});
 
   /// What the model is worth on the first batch, as an estimate.
-  Evaluation glance(const Model& model, const StopRequest& stop);
+  Evaluation glance(const StopRequest& stop);
   /// One pass over the data, in an order of its own for each `row`. If it throws Interrupted, nothing has changed.
-  Evaluation pass(Model& model, int row, const StopRequest& stop);
+  Evaluation pass(int row, const StopRequest& stop);
 
   void save(MethodState& state) const;
   void load(const MethodState& state, const Model& model);
@@ -35,20 +35,17 @@ class Stepwise {
  private:
   void shuffle(int row);
   std::span<const Index> batch_rows(Index batch) const;
-  Statistics batch_sums(const Model& model, Index batch, const StopRequest& stop);
-  Evaluation pass_here(Model& model, int row, const StopRequest& stop);
-  Evaluation pass_there(Model& model, int row, const StopRequest& stop);
+  Evaluation pass_over(int row, const StopRequest& stop);
   double held_after(int row, Index batch) const;
 
   Share& share_;
-  Engine& engine_;
-  ResidentEm* resident_;
+  ResidentEm& em_;
   const FitOptions& options_;
   const Decay decay_;
   double total_;              // data points of all ranks
   Index batches_;             // of a pass; each rank has a part of every one
   std::vector<Index> order_;  // of this rank's rows
-  Statistics running_;
+  Statistics running_;        // after the last pass
   double steps_ = 0;
 };
 

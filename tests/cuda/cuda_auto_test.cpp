@@ -1,4 +1,5 @@
-// Which GPU is chosen and when one is worth waking, without any; and what `auto` does where the emulated one fails.
+// Which GPU is chosen and when one is worth waking, without any; what `auto` does where the emulated one does not start,
+// and what is said where one fails at work.
 
 #include <gsc/denoise.h>
 #include <gsc/fit.h>
@@ -8,13 +9,12 @@
 #include <limits>
 
 #include "cuda/auto_engine.h"
-#include "cuda/auto_patches.h"
 #include "cuda/device_choice.h"
-#include "cuda/device_patches.h"
+#include "cuda/queue/device_error.h"
 #include "cuda/queue/queue_emulated.h"
 #include "cuda_support.h"
 #include "expect_error.h"
-#include "tasks/denoise/reconstruct.h"
+#include "inference/patch_mosaic.h"
 #include "tasks/picture/patches.h"
 
 namespace gsc::test {
@@ -33,11 +33,34 @@ std::vector<CudaDevice> three_of_four() {
 TEST(DeviceChoice, ANumberIsThatOfTheDevice) {
   EXPECT_EQ(chosen_gpu(three_of_four(), "cuda:2", 0), 2);
   EXPECT_EQ(chosen_gpu(three_of_four(), "cuda:3", 5), 3);
-  for (const char* name : {"cuda:1", "cuda:9", "cuda:-1", "cuda:", "cuda:2x", "cuda: 2", "cuda:99999999999999999999"})
+  for (const char* name : {"cuda:1", "cuda:9"})
     expect_error<UsageError>([&] { chosen_gpu(three_of_four(), name, 0); },
                              {std::string("device is '") + name + "'", "cuda:0 (Old), cuda:2 (New), cuda:3 (Newer)"});
   expect_error<Error>([] { chosen_gpu(three_of_four(), "cuda:0", 0); },
                       {"'cuda:0'", "Old", "capability 6.1", "8.0 is needed", "set device to cpu"});
+}
+
+TEST(DeviceChoice, ATextIsParsedOnce) {
+  const auto is = [](const Device& device, Device::Kind kind, int index) {
+    return device.kind == kind && device.index == index;
+  };
+  EXPECT_TRUE(is({}, Device::Kind::cpu, -1));
+  EXPECT_TRUE(is("cpu", Device::Kind::cpu, -1));
+  EXPECT_TRUE(is("auto", Device::Kind::automatic, -1));
+  EXPECT_TRUE(is("cuda", Device::Kind::cuda, -1));
+  EXPECT_TRUE(is("cuda:0", Device::Kind::cuda, 0));
+  EXPECT_TRUE(is("cuda:12", Device::Kind::cuda, 12));
+  const MatrixData data(Matrix::Ones(2, 3));
+  const Model model = random_model({.dimensions = 3, .latents = 4}, 1);
+  for (const char* name :
+       {"cuda:-1", "cuda:", "cuda:2x", "cuda: 2", "cuda:99999999999999999999", "cudas", "abacus", ""}) {
+    EXPECT_TRUE(is(name, Device::Kind::added, -1)) << name;
+    EXPECT_EQ(std::string(Device(name)), name);
+    InferenceOptions options = truncated(2, 2);
+    options.device = name;
+    expect_error<UsageError>([&] { e_step(model, data, options); },
+                             {"device is '" + std::string(name) + "'; here are: auto, cpu"});
+  }
 }
 
 TEST(DeviceChoice, EachProcessTakesAnotherThatCanBeUsed) {
@@ -129,6 +152,14 @@ class AutoOnADevice : public OnADevice {
     options.device = "auto there";
     return options;
   }
+  /// What failed, and how to go on; nothing is done twice, and nothing said beside.
+  template <class Run>
+  static void expect_failure(const Run& run) {
+    expect_error<cuda::DeviceError>(run,
+                                    {"the GPU failed to ", "set device to cpu", "resume from the last checkpoint"});
+    emulated_failure = {};
+    EXPECT_TRUE(said().empty());
+  }
   /// How many kernels run while it is done.
   template <class Run>
   static long kernels_of(const Run& run) {
@@ -138,44 +169,50 @@ class AutoOnADevice : public OnADevice {
   }
 };
 
-TEST_F(AutoOnADevice, CallsThatFailAreDoneByTheProcessor) {
+TEST_F(AutoOnADevice, AGpuThatDoesNotStartIsSaidOnce) {
   const Model model = random_model({.dimensions = 6, .latents = 12}, 3);
   const MatrixData data(random_data(model, 200, 4));
-  const InferenceOptions options = truncated(5, 3);
-  const Statistics sums = e_step(model, data, options);
-  const Posterior points = infer(model, data, options, {.variance = true});
-  const SparsePosterior sparse = infer_sparse(model, data, options);
+  const Statistics expected = e_step(model, data, truncated(5, 3));
+  const std::unique_ptr<Engine> engine = make_engine(data, there(truncated(5, 3)));
+  emulated_failure = {0, true};
+  EXPECT_TRUE(same_bits(engine->e_step(model, {}), expected));
+  emulated_failure = {};
+  EXPECT_TRUE(same_bits(engine->e_step(model, {}), expected));
+  EXPECT_FALSE(engine->on_device());
+  EXPECT_EQ(engine->patches(), nullptr);
+  EXPECT_EQ(said(), std::vector<std::string>{
+                        "the GPU failed to compute: gone; device is 'auto there', so the processor goes on"});
+}
+
+TEST_F(AutoOnADevice, AGpuThatFailsLaterIsAnError) {
+  const Model model = random_model({.dimensions = 6, .latents = 12}, 3);
+  const MatrixData data(random_data(model, 200, 4));
   const auto run = [&](Engine& engine) {
-    EXPECT_LT(relative_difference(engine.e_step(model, {}), sums), 1e-11);
-    const Posterior got = engine.infer(model, {.variance = true}, 0, 200, {});
-    EXPECT_LT((got.mean - points.mean).cwiseAbs().maxCoeff(), 1e-9);
-    EXPECT_LT((got.log_likelihood - points.log_likelihood).cwiseAbs().maxCoeff(), 1e-9);
-    EXPECT_LT((engine.infer_sparse(model, 0, 200, nullptr, {}).mean - sparse.mean).cwiseAbs().maxCoeff(), 1e-5);
+    engine.e_step(model, {});
+    engine.infer(model, {.variance = true}, 0, 200, {});
+    engine.infer_sparse(model, 0, 200, nullptr, {});
   };
-  const long all = kernels_of([&] { run(*make_engine(data, there(options))); });
-  EXPECT_TRUE(said().empty());
+  const auto woken = [&] {
+    std::unique_ptr<Engine> engine = make_engine(data, there(truncated(5, 3)));
+    engine->e_step(model, {});
+    return engine;
+  };
+  const std::unique_ptr<Engine> working = woken();
+  const long all = kernels_of([&] { run(*working); });
   for (const bool for_good : {false, true})
     for (long kernels = 0; kernels < all; kernels += 3) {
       SCOPED_TRACE(::testing::Message() << kernels << " of " << all << (for_good ? ", for good" : ""));
-      said().clear();
-      const std::unique_ptr<Engine> engine = make_engine(data, there(options));
+      const std::unique_ptr<Engine> engine = woken();
       emulated_failure = {kernels, for_good};
-      run(*engine);
-      EXPECT_FALSE(engine->on_device());
-      ASSERT_EQ(said().size(), 1U);
-      EXPECT_NE(said()[0].find("the GPU failed to "), std::string::npos) << said()[0];
-      EXPECT_NE(said()[0].find("; device is 'auto there', so the processor goes on"), std::string::npos) << said()[0];
+      expect_failure([&] { run(*engine); });
+      EXPECT_TRUE(engine->on_device());
     }
 }
 
 /// All of denoise(), at whatever point the GPU fails: learning, patches that are alike, or groups of them. It is called
 /// cuda here, as `auto` would leave a picture that small to the processor.
-TEST_F(AutoOnADevice, DenoisingGoesOnWhereTheGpuFails) {
+TEST_F(AutoOnADevice, DenoisingSaysWhereTheGpuFails) {
   add_auto("cuda");
-  add_patch_device("cuda", [](const std::string&) {
-    const auto make_gpu = [] { return std::make_unique<cuda::DevicePatches>(0, cuda::PatchLimits{}); };
-    return cuda::AutoPatches::make(make_gpu, [](const std::string& text) { said().push_back(text); });
-  });
   Picture clean;
   clean.channels.push_back(
       Matrix::NullaryExpr(20, 22, [](Index y, Index x) { return 120 + 80 * std::sin(double(x) / 2 + double(y) / 9); }));
@@ -188,60 +225,17 @@ TEST_F(AutoOnADevice, DenoisingGoesOnWhereTheGpuFails) {
   options.nonlocal = 1;
   options.groups = 2;
   options.learning.iterations = 1;
-  options.learning.inference.precision = Precision::double_precision;  // learning then takes the same way
   options.learning.inference.threads = 1;
-  const Picture expected = denoise(noisy, options).picture;
   options.learning.inference.device = "cuda";
   const long all = kernels_of([&] { denoise(noisy, options); });
-  EXPECT_TRUE(said().empty());
   for (const long kernels : {1L, all / 3, all - 10, all - 6, all - 3, all - 1}) {
     SCOPED_TRACE(::testing::Message() << kernels << " of " << all);
-    said().clear();
     emulated_failure = {kernels, false};
-    const Picture got = denoise(noisy, options).picture;
-    EXPECT_LT((got.channels[0] - expected.channels[0]).cwiseAbs().maxCoeff(), 0.05);
-    ASSERT_GE(said().size(), 1U);
-    EXPECT_NE(said()[0].find("so the processor goes on"), std::string::npos) << said()[0];
+    expect_failure([&] { denoise(noisy, options); });
   }
-  add_patch_device("cuda", [](const std::string&) { return std::unique_ptr<PatchDevice>(); });
 }
 
-/// Wherever the GPU fails while patches are put back, in a kernel or when their sums come, none is there twice or not
-/// at all. The picture has no two pixels with patches that are alike.
-TEST_F(AutoOnADevice, PicturesArePutTogetherAnewWhereTheGpuFails) {
-  Picture noisy;
-  noisy.channels.push_back(
-      Matrix::NullaryExpr(12, 14, [](Index y, Index x) { return 5 * std::sin(double(x * y) / 9) + double(x); }));
-  const Model model = random_model({.dimensions = 9, .latents = 12}, 3);
-  ModelPlan plan;
-  plan.patch = 3;
-  plan.nonlocal_rounds = 1;
-  plan.reach = 4;
-  plan.neighbours = 6;
-  plan.fit.inference = truncated(5, 3);
-  plan.fit.inference.threads = 1;
-  const auto run = [&] { return reconstruct_in_bands(noisy, model, plan, {}, 1e4).picture.channels[0]; };
-  const Matrix expected = run();
-  plan.fit.inference = there(plan.fit.inference);
-  const long kernels = kernels_of(run);
-  emulated_failure.downloads = std::numeric_limits<long>::max();
-  run();
-  const long downloads = std::numeric_limits<long>::max() - std::exchange(emulated_failure, {}).downloads;
-  EXPECT_TRUE(said().empty());
-  const auto fails = [&](const cuda::EmulatedFailure& failure) {
-    SCOPED_TRACE(::testing::Message() << failure.kernels << " of " << kernels << " kernels, " << failure.downloads
-                                      << " of " << downloads << " downloads");
-    said().clear();
-    emulated_failure = failure;
-    EXPECT_LT((run() - expected).cwiseAbs().maxCoeff(), 1e-3);
-    EXPECT_EQ(said().size(), 1U);
-    emulated_failure = {};
-  };
-  for (long i = 0; i < kernels; i += 3) fails({i, false});
-  for (long i = 0; i < downloads; ++i) fails({.downloads = i});
-}
-
-/// What it has added up is given as it is, or not at all: weights say how often a patch is there.
+/// A picture is given whole, or not at all: weights say how often a patch is there.
 TEST_F(AutoOnADevice, SumsThatWereLostAreNotGiven) {
   Picture noisy;
   noisy.channels.push_back(Matrix::NullaryExpr(8, 9, [](Index y, Index x) { return std::sin(double(x * y) / 9); }));
@@ -249,22 +243,17 @@ TEST_F(AutoOnADevice, SumsThatWereLostAreNotGiven) {
   const Model model = random_model({.dimensions = 9, .latents = 12}, 3);
   for (const bool lost : {false, true}) {
     const std::unique_ptr<Engine> engine = make_engine(data, there(truncated(5, 3)));
-    auto* able = dynamic_cast<MosaicEngine*>(engine.get());
-    ASSERT_NE(able, nullptr);
-    PatchMosaic* mosaic = able->mosaic(model, {.equal = true});
+    PatchMosaic* mosaic = engine->mosaic(model, {.equal = true});
     ASSERT_NE(mosaic, nullptr);
-    ASSERT_TRUE(mosaic->add(0, 20, nullptr, nullptr, {}));
-    ASSERT_TRUE(mosaic->add(20, data.rows() - 20, nullptr, nullptr, {}));
+    mosaic->add(0, 20, nullptr, nullptr, {});
+    mosaic->add(20, data.rows() - 20, nullptr, nullptr, {});
     PatchAverager averager(data.positions(), 1, true);
-    emulated_failure.downloads = lost ? 2 : -1;  // values and variances come, weights do not
-    EXPECT_EQ(mosaic->give(averager.sums()), !lost);
-    emulated_failure = {};
-    EXPECT_EQ(said().size(), lost ? 1U : 0U);
-    EXPECT_EQ(engine->on_device(), !lost);
     if (lost) {
-      EXPECT_FALSE(mosaic->add(0, 20, nullptr, nullptr, {})) << "there is none any more";
+      emulated_failure.downloads = 2;  // values and variances come, weights do not
+      expect_failure([&] { mosaic->give(averager.sums()); });
       continue;
     }
+    mosaic->give(averager.sums());
     for (Index y = 0; y < 8; ++y)
       for (Index x = 0; x < 9; ++x)
         EXPECT_EQ(averager.weights()(y, x), std::min({y + 1, 8 - y, Index{3}}) * std::min({x + 1, 9 - x, Index{3}}));
@@ -292,28 +281,31 @@ FitOptions learning(Index batch, Intercept intercept) {
   return options;
 }
 
-TEST_F(AutoOnADevice, LearningGoesOnWhereTheGpuFails) {
+/// What a user does then: the last checkpoint, on the processor.
+TEST_F(AutoOnADevice, LearningIsResumedWhereTheGpuFailed) {
+  struct Checkpoints final : Watcher {
+    FitState last;
+    bool needs_method_state(const FitState&) override { return true; }
+    void on_iteration(const FitState& state) override { last = state; }
+  };
   const Model truth = random_model({.dimensions = 6, .latents = 8, .pi_high = 0.4}, 3);
   const MatrixData data(random_data(truth, 160, 4));
   for (const Index batch : {0, 40}) {
     FitOptions options = learning(batch, Intercept::learned);
     const FitResult expected = fit(data, options);
-    options.inference = there(options.inference);
-    const long all = kernels_of([&] { fit(data, options); });
+    FitOptions on_gpu = options;
+    on_gpu.inference = there(options.inference);
+    const long all = kernels_of([&] { fit(data, on_gpu); });
     for (const bool for_good : {false, true})
       for (long kernels = 1; kernels < all; kernels += 7) {
         SCOPED_TRACE(::testing::Message()
                      << "batch " << batch << ", " << kernels << " of " << all << (for_good ? ", for good" : ""));
-        said().clear();
+        Checkpoints checkpoints;
         emulated_failure = {kernels, for_good};
-        const FitResult got = fit(data, options);
-        emulated_failure = {};
-        ASSERT_EQ(said().size(), 1U);
+        expect_failure([&] { fit(data, on_gpu, &checkpoints); });
+        if (checkpoints.last.history.empty()) continue;
+        const FitResult got = resume(data, options, checkpoints.last);
         ASSERT_EQ(got.state.history.size(), expected.state.history.size());
-        if (for_good) {  // from an older model on, at worst the first
-          EXPECT_GE(got.state.history.back().free_energy, expected.state.history.front().free_energy - 1e-6);
-          continue;
-        }
         for (std::size_t t = 0; t < got.state.history.size(); ++t) {
           EXPECT_NEAR(got.state.history[t].free_energy / expected.state.history[t].free_energy, 1, 1e-10) << t;
           EXPECT_EQ(got.state.history[t].rescues, expected.state.history[t].rescues) << t;
@@ -321,23 +313,6 @@ TEST_F(AutoOnADevice, LearningGoesOnWhereTheGpuFails) {
         EXPECT_LT((got.model().W - expected.model().W).cwiseAbs().maxCoeff(), 1e-7);
       }
   }
-}
-
-/// A stop in the pass in which the processor has taken over leaves the last complete row.
-TEST_F(AutoOnADevice, AStopAfterAFailureLeavesTheLastCompleteRow) {
-  const Model truth = random_model({.dimensions = 6, .latents = 8, .pi_high = 0.4}, 3);
-  const MatrixData data(random_data(truth, 160, 4));
-  const Model start = random_model({.dimensions = 6, .latents = 8}, 5);
-  const std::unique_ptr<Engine> engine = make_engine(data, there(truncated(4, 3)));
-  ResidentEm* resident = engine->resident(start, {});
-  ASSERT_NE(resident, nullptr);
-  resident->start(start);
-  resident->e_step({});
-  resident->m_step({});
-  emulated_failure = {0, false};
-  EXPECT_THROW(resident->e_step({.stop = [] { return !emulated_failure.for_good; }}), Interrupted);
-  resident->take_back();
-  EXPECT_LT((resident->model().W - start.W).cwiseAbs().maxCoeff(), 1e-12);
 }
 
 TEST_F(AutoOnADevice, MoreLatentsThanSharedMemoryHolds) {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "cuda/auto_engine.h"
+#include "cuda/queue/device_error.h"
 #include "cuda_support.h"
 #include "expect_error.h"
 #include "oracle.h"
@@ -452,7 +453,7 @@ TEST(Devices, AreNamedWhereTheyAreMissing) {
   for (const char* device : {"cuda", "cuda:1"}) {
     options.device = device;
     expect_error<UsageError>([&] { e_step(model, data, options); },
-                             {"device is '" + options.device + "'", "cmake --preset cuda", "set device to cpu"});
+                             {"device is '" + options.device.name + "'", "cmake --preset cuda", "set device to cpu"});
   }
   options.device = "cudas";
   expect_error<UsageError>([&] { e_step(model, data, options); }, {"device is 'cudas'; here are: auto, cpu"});
@@ -460,7 +461,7 @@ TEST(Devices, AreNamedWhereTheyAreMissing) {
   EXPECT_TRUE(same_bits(e_step(model, data, options), expected));
 }
 
-/// `auto` takes the device where the work is worth it, and the CPU where that fails.
+/// `auto` takes the device where the work is worth it, and the CPU where that cannot be woken.
 TEST_F(OnADevice, AutoFallsBackToTheCpu) {
   const Model model = random_model({.dimensions = 3, .latents = 12}, 3);
   const MatrixData much(random_data(model, 25000, 4)), little(random_data(model, 100, 4));
@@ -481,9 +482,9 @@ TEST_F(OnADevice, AutoFallsBackToTheCpu) {
       return std::make_unique<cuda::DeviceEngine>(data, there, 0);
     };
   };
-  const auto none = [](const InferenceOptions&) { return std::unique_ptr<Engine>(); };
-  const auto fails = [](const InferenceOptions&) -> std::unique_ptr<Engine> {
-    throw cuda::DeviceError("the GPU is out of memory");
+  const auto none = [](const InferenceOptions&) { return std::unique_ptr<cuda::DeviceEngine>(); };
+  const auto fails = [](const InferenceOptions&) -> std::unique_ptr<cuda::DeviceEngine> {
+    throw cuda::out_of_memory(1, {});
   };
   EXPECT_TRUE(device_of(much, works(much)));
   EXPECT_EQ(asked, 1);
@@ -506,9 +507,6 @@ TEST_F(OnADevice, RefusesByName) {
   InferenceOptions gaps = on_device(truncated(5, 3));
   gaps.missing = Missing::nan;
   expect_error<UsageError>([&] { e_step(diagonal, data, gaps); }, {"device is 'device'", "missing is nan"});
-  std::uint64_t keys[20];
-  const std::unique_ptr<Engine> engine = make_engine(data, on_device(truncated(5, 3)));
-  expect_error<UsageError>([&] { engine->e_step(diagonal, {.keys = keys}); }, {"partition"});
   values(11, 2) = std::numeric_limits<double>::quiet_NaN();
   expect_error<Error>([&] { e_step(diagonal, MatrixData(values), on_device(truncated(5, 3))); },
                       {"row 11", "column 2", "NaN"});

@@ -1,14 +1,15 @@
 // Groups of patches and block matching on a device, held against those of the processor.
 
+#include <gsc/backend/resident_em.h>
 #include <gsc/denoise.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
-#include "cuda/auto_patches.h"
 #include "cuda/device_engine.h"
 #include "cuda/device_patches.h"
+#include "cuda/queue/device_error.h"
 #include "cuda_support.h"
 #include "expect_error.h"
 #include "tasks/groups/patch_groups.h"
@@ -187,87 +188,78 @@ TEST(DeviceGroups, TooLargeForIt) {
 }
 
 /// A device that does nothing but fail.
-template <class Failure>
 class BrokenDevice final : public PatchDevice {
  public:
   bool has(std::span<const GroupShape>) const override { return true; }
-  bool filter_groups(const PlanesView&, const PlanesView&, float, std::span<const GroupShape>, float*, float*,
+  void filter_groups(const PlanesView&, const PlanesView&, float, std::span<const GroupShape>, float*, float*,
                      const std::function<bool(double)>&) override {
-    throw Failure("no memory");
+    throw cuda::out_of_memory(1, {});
   }
-  std::unique_ptr<PatchSearch> search(const PlanesView&, Index, Index, Index) override { throw Failure("no memory"); }
+  std::unique_ptr<PatchSearch> search(const PlanesView&, Index, Index, Index) override { return nullptr; }
 };
 
-/// With `auto` the processor goes on, and that is said once; a GPU that was chosen fails with its message.
-TEST(DeviceGroups, TheProcessorGoesOnWhereItMay) {
+TEST(DeviceGroups, AFailureIsAnError) {
   Case made = make_case(20, 24, 1, {{5, 24}});
-  const Picture expected = filter_groups(made.noisy, made.pilot, made.noise, made.options);
-  const Planes planes(made.pilot);
-  const auto filtered_by = [&](PatchDevice& device) {
-    GroupOptions options = made.options;
-    options.device = &device;
-    return filter_groups(made.noisy, made.pilot, made.noise, options);
-  };
-  using Broken = BrokenDevice<cuda::DeviceError>;
-  Broken broken;
-  expect_error<cuda::DeviceError>([&] { filtered_by(broken); }, {"no memory"});
+  BrokenDevice broken;
+  made.options.device = &broken;
+  expect_error<cuda::DeviceError>([&] { filter_groups(made.noisy, made.pilot, made.noise, made.options); },
+                                  {"the GPU is out of memory", "set device to cpu"});
+}
 
-  const std::vector<std::string> once = {"no memory; device is 'auto', so the processor goes on"};
-  for (const bool searched_first : {false, true}) {
-    std::vector<std::string> said;
-    const auto say = [&](const std::string& text) { said.push_back(text); };
-    const auto device = cuda::AutoPatches::make([] { return std::make_unique<Broken>(); }, say);
-    EXPECT_TRUE(said.empty());
-    if (searched_first) {
-      EXPECT_EQ(device->search(planes.view(), 5, 7, 30), nullptr);
-      EXPECT_EQ(said, once);
-    }
-    EXPECT_EQ(largest_difference(filtered_by(*device), expected), 0);
-    EXPECT_EQ(device->search(planes.view(), 5, 7, 30), nullptr);
-    EXPECT_EQ(said, once);
+/// Work on patches that is counted.
+class CountingPatches final : public PatchDevice {
+ public:
+  bool has(std::span<const GroupShape> sizes) const override { return device_.has(sizes); }
+  void filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest, std::span<const GroupShape> sizes,
+                     float* mean, float* variance, const std::function<bool(double)>& stop_at) override {
+    ++rounds;
+    device_.filter_groups(noisy, pilot, largest, sizes, mean, variance, stop_at);
   }
-}
+  std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) override {
+    ++searches;
+    return device_.search(pilot, patch, reach, most);
+  }
+  int searches = 0, rounds = 0;
 
-/// What is no failure of a GPU is not hidden, and a machine without one says nothing.
-TEST(DeviceGroups, AutoHidesNoOtherError) {
-  std::vector<std::string> said;
-  const auto say = [&](const std::string& text) { said.push_back(text); };
-  const Planes planes(make_case(20, 24, 1, {{5, 24}}).pilot);
-  const auto device = cuda::AutoPatches::make([] { return std::make_unique<BrokenDevice<Error>>(); }, say);
-  expect_error<Error>([&] { device->search(planes.view(), 5, 7, 30); }, {"no memory"});
-  EXPECT_EQ(cuda::AutoPatches::make([] { return nullptr; }, say), nullptr);
-  EXPECT_TRUE(said.empty());
-  const auto does_not_start = []() -> std::unique_ptr<PatchDevice> { throw cuda::DeviceError("does not start"); };
-  EXPECT_EQ(cuda::AutoPatches::make(does_not_start, say), nullptr);
-  EXPECT_EQ(said, std::vector<std::string>{"does not start; device is 'auto', so the processor goes on"});
-}
+ private:
+  cuda::DevicePatches device_{0};
+};
+
+/// The device, with those patches.
+class CountingEngine final : public Engine {
+ public:
+  CountingEngine(const Data& data, const InferenceOptions& options, CountingPatches& patches)
+      : engine_(data, options, 0), patches_(patches) {}
+  Statistics e_step(const Model& model, const Pass& pass) override { return engine_.e_step(model, pass); }
+  Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                  const StopRequest& stop) override {
+    return engine_.infer(model, request, first, count, stop);
+  }
+  bool has_sparse() const override { return engine_.has_sparse(); }
+  SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
+                               const StopRequest& stop) override {
+    return engine_.infer_sparse(model, first, count, own, stop);
+  }
+  std::unique_ptr<ResidentEm> resident(const Model& model, const MStepOptions& options) override {
+    return engine_.resident(model, options);
+  }
+  PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting) override {
+    return engine_.mosaic(model, weighting);
+  }
+  PatchDevice* patches() override { return &patches_; }
+  bool on_device() const override { return true; }
+
+ private:
+  cuda::DeviceEngine engine_;
+  CountingPatches& patches_;
+};
 
 /// All of denoise() with an engine and patches on the device, priors of their own and groups included.
 TEST(DeviceGroups, WholeDenoising) {
-  int searches = 0, rounds = 0;
-  class Counting final : public PatchDevice {
-   public:
-    Counting(int& searches, int& rounds) : searches_(searches), rounds_(rounds) {}
-    bool has(std::span<const GroupShape> sizes) const override { return device_.has(sizes); }
-    bool filter_groups(const PlanesView& noisy, const PlanesView& pilot, float largest,
-                       std::span<const GroupShape> sizes, float* mean, float* variance,
-                       const std::function<bool(double)>& stop_at) override {
-      ++rounds_;
-      return device_.filter_groups(noisy, pilot, largest, sizes, mean, variance, stop_at);
-    }
-    std::unique_ptr<PatchSearch> search(const PlanesView& pilot, Index patch, Index reach, Index most) override {
-      ++searches_;
-      return device_.search(pilot, patch, reach, most);
-    }
-
-   private:
-    int &searches_, &rounds_;
-    cuda::DevicePatches device_{0};
-  };
+  static CountingPatches patches;
   add_engine("cuda", [](const Data& data, const InferenceOptions& options) {
-    return std::make_unique<cuda::DeviceEngine>(data, options, 0);
+    return std::make_unique<CountingEngine>(data, options, patches);
   });
-  add_patch_device("cuda", [&](const std::string&) { return std::make_unique<Counting>(searches, rounds); });
   const Picture clean = drawn(32, 36, 1), noisy = add_noise(clean, 20, false, 5);
   DenoiseOptions options;
   options.quality = Quality::fast;
@@ -282,12 +274,11 @@ TEST(DeviceGroups, WholeDenoising) {
   const Denoised expected = denoise(noisy, options);
   options.learning.inference.device = "cuda";
   const Denoised got = denoise(noisy, options);
-  EXPECT_EQ(searches, 1);
-  EXPECT_EQ(rounds, 2);
+  EXPECT_EQ(patches.searches, 1);
+  EXPECT_EQ(patches.rounds, 2);
   EXPECT_LT(largest_difference(got.picture, expected.picture), 0.05);
   EXPECT_LT(largest_difference(got.std, expected.std), 0.05);
   EXPECT_EQ(largest_difference(got.picture, denoise(noisy, options).picture), 0);
-  add_patch_device("cuda", [](const std::string&) { return std::unique_ptr<PatchDevice>(); });
 }
 
 /// The same neighbours in the same order, equal ones included.

@@ -46,7 +46,7 @@ TEST_F(LearningOnADevice, AnIterationIsThatOfTheCpu) {
       const MatrixData data(random_data(model, 700, 2));
       const InferenceOptions options = truncated(5, 3);
       const std::unique_ptr<Engine> engine = make_engine(data, on_device(options));
-      ResidentEm* resident = engine->resident(model, {.learn_intercept = learn_intercept});
+      const std::unique_ptr<ResidentEm> resident = engine->resident(model, {.learn_intercept = learn_intercept});
       ASSERT_NE(resident, nullptr);
       resident->start(model);
       const ResidentRow row = resident->e_step({});
@@ -74,7 +74,7 @@ TEST_F(LearningOnADevice, AnIterationIsThatOfTheCpu) {
 void expect_m_step(const Model& model, const Statistics& sums, double allowed = 1e-11) {
   const MatrixData data(Matrix::Zero(4, model.dimensions()));
   const std::unique_ptr<Engine> engine = make_engine(data, on_device(truncated(2, 2)));
-  ResidentEm* resident = engine->resident(model, {});
+  const std::unique_ptr<ResidentEm> resident = engine->resident(model, {});
   resident->start(model);
   resident->set_running(sums);
   resident->m_step({.of_running = true});
@@ -126,7 +126,7 @@ TEST_F(LearningOnADevice, RescuesAreThoseOfTheCpu) {
       // What is left is rounding, of any sign: the floor may be met or not, but never passed.
       const MatrixData none(Matrix::Zero(4, model.dimensions()));
       const std::unique_ptr<Engine> engine = make_engine(none, on_device(truncated(2, 2)));
-      ResidentEm* resident = engine->resident(model, {});
+      const std::unique_ptr<ResidentEm> resident = engine->resident(model, {});
       resident->start(model);
       resident->set_running(exact);
       resident->m_step({.of_running = true});

@@ -1,5 +1,6 @@
 // What ranks hand to each other: bytes, rows of data, and sums over all rows wherever these have gone.
 
+#include <gsc/backend/engine.h>
 #include <gsc/fit.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "distributed/repartition.h"
@@ -16,6 +18,7 @@
 #include "inference_check.h"
 #include "learning/pack_fit.h"
 #include "random_model.h"
+#include "truncated/candidate_keys.h"
 
 namespace gsc::test {
 namespace {
@@ -249,6 +252,13 @@ void count_clusters(const Model& model, const Matrix& rows, const InferenceOptio
     if (size >= kWorthGathering) total.rows_in_clusters += static_cast<double>(size);
 }
 
+/// The sums of all rows, brought together first by the candidates that they had under `before`, unless null.
+Statistics grouped_sums(Share& share, Engine& engine, const InferenceOptions& options, const Model& model,
+                        const Model* before) {
+  if (before != nullptr) share.regroup([&] { return candidate_keys(*before, share.rows(), options, {}); });
+  return share.total([&] { return engine.e_step(model, {}); });
+}
+
 struct ShareCase {
   int per_node;
   Partition partition;
@@ -268,9 +278,12 @@ TEST(Share, GivesTheStatisticsOfAllRowsAfterEveryMove) {
     run_ranks(4, with.per_node, [&](Team& team) {
       Share share(data, {&team, with.partition, with.alpha});
       const std::unique_ptr<Engine> engine = make_engine(share.rows(), options);
+      std::optional<Model> before;
       for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 4U}) {
         const Model model = random_model(knobs, seed);
-        const Statistics expected = e_step(model, data, options), got = share.e_step(*engine, model, {});
+        const Statistics expected = e_step(model, data, options),
+                         got = grouped_sums(share, *engine, options, model, before ? &*before : nullptr);
+        before = model;
         EXPECT_EQ(got.count, 1500);
         EXPECT_LT(relative_difference(expected, got), 1e-10) << "model " << seed;
         EXPECT_EQ(got.YY, Matrix(got.YY.transpose()));
@@ -302,10 +315,10 @@ TEST(Share, LeavesRowsWhereTheyAreOnceClustersAreTogether) {
     run_ranks(4, per_node, [&](Team& team) {
       Share share(data, {&team, Partition::global, 0});
       const std::unique_ptr<Engine> engine = make_engine(share.rows(), truncated(3, 2));
-      for (int t = 0; t < 6; ++t) share.e_step(*engine, model, {});
+      for (int t = 0; t < 6; ++t) grouped_sums(share, *engine, truncated(3, 2), model, &model);
       const double moved = share.report().rows_moved;
       EXPECT_GT(moved, 0);
-      share.e_step(*engine, model, {});
+      grouped_sums(share, *engine, truncated(3, 2), model, &model);
       EXPECT_EQ(share.report().rows_moved, moved);
     });
   }

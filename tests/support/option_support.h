@@ -16,8 +16,8 @@ void change(Value& value) {
     value = !value;
   else if constexpr (std::is_same_v<Value, Shape>)
     value = {2, 3, 4};
-  else if constexpr (std::is_same_v<Value, std::string>)
-    value += " and more";
+  else if constexpr (std::is_convertible_v<Value, std::string>)
+    value = std::string(value) + " and more";
   else if constexpr (std::is_integral_v<Value>)
     value += 3;
   else
@@ -38,7 +38,7 @@ inline std::vector<std::string> texts_of(const FitOptions& options) {
     std::string& text = texts.emplace_back(std::string(option.name) + " ");
     if constexpr (std::is_enum_v<Value>)
       text += to_string(value);
-    else if constexpr (std::is_same_v<Value, std::string>)
+    else if constexpr (std::is_convertible_v<Value, std::string>)
       text += value;
     else if constexpr (std::is_same_v<Value, Shape>)
       for (const Index extent : {value.rows, value.cols, value.channels}) text += std::to_string(extent) + " ";

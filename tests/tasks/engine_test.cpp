@@ -145,6 +145,60 @@ TEST_F(AnotherEngine, Denoises) {
   EXPECT_LT((got.std.channels[0] - expected.std.channels[0]).cwiseAbs().maxCoeff(), 1e-6);
 }
 
+/// Another that has posteriors on the candidates alone: ours, by another name.
+class ForwardingEngine final : public Engine {
+ public:
+  ForwardingEngine(const Data& data, InferenceOptions options) {
+    options.device = {};
+    engine_ = make_engine(data, options);
+  }
+  Statistics e_step(const Model& model, const Pass& pass) override { return engine_->e_step(model, pass); }
+  Posterior infer(const Model& model, const PosteriorRequest& request, Index first, Index count,
+                  const StopRequest& stop) override {
+    return engine_->infer(model, request, first, count, stop);
+  }
+  bool has_sparse() const override { return engine_->has_sparse(); }
+  SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
+                               const StopRequest& stop) override {
+    ++calls;
+    return engine_->infer_sparse(model, first, count, own, stop);
+  }
+
+  static inline int calls = 0;
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+/// An engine that has what priors of their own need gets them, whatever it is called; one that has not is not asked.
+TEST_F(AnotherEngine, HasPriorsOfTheirOwnIfItCan) {
+  add_engine("forwarding", [](const Data& data, const InferenceOptions& options) {
+    return std::make_unique<ForwardingEngine>(data, options);
+  });
+  Picture noisy;
+  noisy.channels.push_back(Matrix::NullaryExpr(
+      20, 22, [](Index y, Index x) { return 90 + 50 * std::sin(double(x) / 2) + 9 * std::cos(double(x * y)); }));
+  DenoiseOptions options;
+  options.quality = Quality::fast;
+  options.patch = 4;
+  options.latents = 8;
+  options.iterations = 1;
+  options.models = 1;
+  options.sigma = 10;
+  options.threads = 1;
+  const Denoised expected = denoise(noisy, options);
+  options.device = "forwarding";
+  const Denoised got = denoise(noisy, options);
+  EXPECT_GT(got.nonlocal_rounds, 0);
+  EXPECT_EQ(got.nonlocal_rounds, expected.nonlocal_rounds);
+  EXPECT_EQ(ForwardingEngine::calls, got.nonlocal_rounds + 1);
+  EXPECT_EQ(got.picture.channels[0], expected.picture.channels[0]);
+  options.device = "enumeration";
+  options.method = Method::exact;
+  options.nonlocal = 1;
+  expect_error<UsageError>([&] { denoise(noisy, options); }, {"nonlocal is 1", "a device that has them"});
+}
+
 TEST_F(AnotherEngine, RefusesWhatItDoesNotHave) {
   const MatrixData data(random_data(random_model({}, 1), 20, 2));
   FitOptions options;

@@ -14,6 +14,9 @@ namespace gsc {
 
 class ResidentEm;
 struct MStepOptions;
+class PatchMosaic;
+struct PatchWeighting;
+class PatchDevice;
 
 /// Computes on one set of data, with one choice of options. It keeps what need not be made anew for the next call: work
 /// space, what it derived from the last model, a copy of the data on a device. Called from one thread at a time.
@@ -33,9 +36,15 @@ class GSC_EXPORT Engine {
   /// An engine that does not have this leaves it as it is: it throws UsageError.
   virtual SparsePosterior infer_sparse(const Model& model, Index first, Index count, const OwnPriors* own,
                                        const StopRequest& stop);
-  /// Learning where the data lies (gsc/backend/resident_em.h), if the engine has that for such models and M-steps; else null.
-  /// It is the engine's.
-  virtual ResidentEm* resident(const Model& model, const MStepOptions& options);
+  /// Learning where the data lies (gsc/backend/resident_em.h), if the engine, which must outlive it, has that for such
+  /// models and M-steps; else null.
+  virtual std::unique_ptr<ResidentEm> resident(const Model& model, const MStepOptions& options);
+  /// Patches that it puts back into their picture by itself, none yet (inference/patch_mosaic.h); null: it cannot. It is
+  /// the engine's, the last is gone then, and the model must stay.
+  virtual PatchMosaic* mosaic(const Model& model, const PatchWeighting& weighting);
+  /// Its work on the patches of any picture (inference/patch_device.h), which is the engine's; null: the processor does
+  /// that.
+  virtual PatchDevice* patches() { return nullptr; }
   /// Whether it computes elsewhere than on the processor, so that what it leaves to that is worth a word.
   virtual bool on_device() const { return false; }
 };

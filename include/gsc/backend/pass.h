@@ -13,8 +13,6 @@ namespace gsc {
 struct Pass {
   std::optional<std::span<const Index>> rows = {};  ///< these rows, in this order; none: all of them
   StopRequest stop = {};
-  /// Unless null: a hash of each data point's candidates goes here, in the order of the rows.
-  std::uint64_t* keys = nullptr;
 };
 
 /// What Engine::infer_sparse needs for priors of their own.

@@ -21,7 +21,7 @@ struct Tiles {
 };
 
 /// The stacked tables, in blocks: A (blocks x blocks), B (right x blocks), I, of which T becomes L^-T.
-struct Stack {
+struct StackedTables {
   Tiles A, B, T;
   int blocks, right;
 
@@ -38,7 +38,7 @@ struct Stack {
 /// A block of rows each. The diagonal block is factorised by every warp anew: that is quicker than to wait for one.
 struct PanelKernel {
   static constexpr int kWarps = 2, kBlocks = 1;
-  Stack stack;
+  StackedTables stack;
   int j;
   double* failed;  ///< 1 if a pivot is not positive
 
@@ -78,7 +78,7 @@ struct PanelKernel {
 /// A tile each. Of A only the lower half is needed.
 struct UpdateKernel {
   static constexpr int kWarps = 4, kBlocks = 2;
-  Stack stack;
+  StackedTables stack;
   int j;
 
   static constexpr std::size_t kScratch = sizeof(double) * kLanes * kLanes;

@@ -14,7 +14,7 @@ namespace gsc::cuda {
 namespace {
 
 [[noreturn]] void fail(const char* what, const std::string& why) {
-  throw DeviceError("the GPU failed to " + std::string(what) + ": " + why);
+  throw failed_to(what, why);
 }
 
 void check(cudaError_t status, const char* what) {

@@ -35,7 +35,7 @@ void multiply_plainly(const Queue::Product<Real>& p) {
 
 /// Throws once it has failed for good.
 void require_working() {
-  if (emulated_failure.for_good && emulated_failure.kernels == 0) throw DeviceError("the GPU failed to compute: gone");
+  if (emulated_failure.for_good && emulated_failure.kernels == 0) throw failed_to("compute", "gone");
 }
 
 /// Memory that a kernel must not rely on before it is written: all bytes set, which as numbers are NaN.
@@ -72,7 +72,7 @@ void Queue::upload(void* to, const void* from, std::size_t bytes) {
 void Queue::download(void* to, const void* from, std::size_t bytes) {
   require_working();
   if (emulated_failure.downloads >= 0 && emulated_failure.downloads-- == 0)
-    throw DeviceError("the GPU failed to copy from it: lost");
+    throw failed_to("copy from it", "lost");
   std::memcpy(to, from, bytes);
 }
 void Queue::copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
@@ -120,7 +120,7 @@ std::vector<KernelTime> Queue::times() { return {}; }
 void Queue::started(const char* name) {
   require_working();
   if (emulated_failure.kernels == 0)
-    throw DeviceError("the GPU failed to run its kernel '" + std::string(name) + "': too little memory");
+    throw failed_to("run its kernel '" + std::string(name) + "'", "too little memory");
   if (emulated_failure.kernels > 0) --emulated_failure.kernels;
 }
 void Queue::launched(const char*) {}

@@ -2,6 +2,7 @@
 // overlapping patches; then rounds of groups of similar patches, and where noise is strong the same for the picture of
 // half the size (docs/denoise.md).
 
+#include <gsc/backend/engine.h>
 #include <gsc/denoise.h>
 #include <gsc/stopwatch.h>
 
@@ -118,13 +119,19 @@ FitResult learn(const Picture& noisy, ModelPlan& plan, double noise, Watcher& wa
   return fit(data, plan.fit, &watcher, std::move(start));
 }
 
-/// Where groups are computed, unless on the processor: `auto` takes a device that is there where the work is worth
-/// waking it, which takes as long as half a second of a core's work with two of them.
-std::unique_ptr<PatchDevice> device_of_groups(const DenoisePlan& plan, const std::string& device) {
+/// The engine whose patches() computes groups, unless the processor does: `auto` takes a device that is there where the
+/// work is worth waking it, which takes as long as half a second of a core's work with two of them.
+std::unique_ptr<Engine> engine_of_groups(const DenoisePlan& plan) {
   constexpr double kWorth = 0.5;  // seconds of a core, by the plan
+  static const MatrixData nothing(Matrix::Zero(1, 1));
   if (plan.group_rounds == 0 || plan.groups.team != nullptr) return nullptr;
-  if (device == "auto" && plan.group_seconds * thread_count(plan.groups.threads) < kWorth) return nullptr;
-  return make_patch_device(device);
+  InferenceOptions options = plan.models.front().fit.inference;
+  if (options.device.kind == Device::Kind::automatic) {
+    if (plan.group_seconds * thread_count(plan.groups.threads) < kWorth) return nullptr;
+    options = {};  // whatever method the models are learned by
+    options.device = "auto";
+  }
+  return make_engine(nothing, options);
 }
 
 /// What of the whole work is done. It watches the part that is a denoising itself.
@@ -194,10 +201,9 @@ void denoise_into(Denoised& result, const Picture& noisy, const DenoisePlan& pla
     work.begin(plan.group_seconds / plan.group_rounds);
     ++work.now.round;
   };
-  const std::string& device = plan.models.front().fit.inference.device;
-  const std::unique_ptr<PatchDevice> patches = device_of_groups(plan, device);
+  const std::unique_ptr<Engine> there = engine_of_groups(plan);
   GroupOptions groups = plan.groups;
-  groups.device = patches.get();
+  groups.device = there ? there->patches() : nullptr;
   filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, stop_at,
                    &disagreement);
   result.seconds_grouping = stopwatch.seconds();

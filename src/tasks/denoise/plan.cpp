@@ -1,5 +1,6 @@
 #include "tasks/denoise/plan.h"
 
+#include <gsc/backend/engine.h>
 #include <gsc/words.h>
 
 #include <algorithm>
@@ -99,6 +100,13 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
       1e-9 * all * (posterior + averaged + plan.nonlocal_rounds * (2 * posterior + averaged)) / threads;
 }
 
+/// Whether there are posteriors on the candidates alone where the models are learned.
+bool has_sparse(const InferenceOptions& inference) {
+  static const MatrixData nothing(Matrix::Zero(1, 1));
+  const bool of_gpus = inference.device.kind == Device::Kind::cuda;  // which need not be woken to tell
+  return of_gpus || make_engine(nothing, inference)->has_sparse();
+}
+
 void guess_dictionary_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
   const auto D = static_cast<double>(plan.fit.shape.rows * plan.fit.shape.cols * plan.fit.shape.channels);
   const auto H = static_cast<double>(plan.fit.latents);
@@ -164,13 +172,13 @@ void finish_dictionary(double noise, double range, bool chosen_start, ModelPlan&
 
 /// Rounds in which patches have priors of their own, where that can be.
 int nonlocal_rounds(const DenoiseOptions& options, const Preset& usual, const ModelPlan& plan) {
-  const std::string& device = plan.fit.inference.device;
-  const bool known_device = device == "cpu" || device == "auto" || device.rfind("cuda", 0) == 0;
-  const bool possible = traits(plan.fit.inference.method).has_candidates && plan.stride == 1 && known_device;
+  const InferenceOptions& inference = plan.fit.inference;
+  const bool possible = traits(inference.method).has_candidates && plan.stride == 1 && has_sparse(inference);
   if (options.nonlocal.value_or(0) > 0 && !possible)
     throw UsageError(
         "nonlocal is " + std::to_string(*options.nonlocal) +
-        ", but priors of their own for patches need the truncated method, stride 1 and device cpu or cuda");
+        ", but priors of their own for patches need the truncated method, stride 1 and a device that has them, as cpu "
+        "and cuda do");
   return options.nonlocal.value_or(possible ? usual.nonlocal_rounds : 0);
 }
 

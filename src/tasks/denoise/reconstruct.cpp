@@ -116,10 +116,9 @@ class Reconstructor {
  private:
   /// Where the engine computes, if that can be.
   std::unique_ptr<PatchNeighbours> look_for_neighbours(const Picture& pilot) {
-    const bool there = engine_->on_device();
-    if (there && patch_device_ == nullptr) patch_device_ = make_patch_device(plan_.fit.inference.device);
-    return std::make_unique<PatchNeighbours>(pilot, plan_.patch, plan_.reach, plan_.neighbours,
-                                             there ? patch_device_.get() : nullptr, plan_.fit.inference.threads);
+    PatchDevice* there = engine_->on_device() ? engine_->patches() : nullptr;
+    return std::make_unique<PatchNeighbours>(pilot, plan_.patch, plan_.reach, plan_.neighbours, there,
+                                             plan_.fit.inference.threads);
   }
 
   void report(double share_of_pass) {
@@ -155,9 +154,7 @@ class Reconstructor {
 
   /// Where the engine puts patches back by itself, if it does.
   PatchMosaic* mosaic() {
-    auto* able = dynamic_cast<MosaicEngine*>(engine_.get());
-    const PatchWeighting weighting{plan_.weights == PatchWeights::equal, weight_floor_, mean_variance_};
-    return able != nullptr ? able->mosaic(model_, weighting) : nullptr;
+    return engine_->mosaic(model_, {plan_.weights == PatchWeights::equal, weight_floor_, mean_variance_});
   }
 
   Reconstruction sparse_pass(int round) {
@@ -165,18 +162,16 @@ class Reconstructor {
     PatchAverager averager = empty();
     Team& team = *plan_.fit.sharing.team;
     all_or_none(team, [&] {
-      if (PatchMosaic* there = mosaic(); there != nullptr) {
-        if (add_bands(round, averager, there) && there->give(averager.sums())) return;
-        averager = empty();
-      }
-      add_bands(round, averager, nullptr);
+      PatchMosaic* there = mosaic();
+      add_bands(round, averager, there);
+      if (there != nullptr) there->give(averager.sums());
     });
     averager.add_up(team);
     return results_of(averager);
   }
 
-  /// This process's share of the picture. False if `there`, unless null, cannot put it together after all.
-  bool add_bands(int round, PatchAverager& averager, PatchMosaic* there) {
+  /// This process's share of the picture, put together by `there` unless null.
+  void add_bands(int round, PatchAverager& averager, PatchMosaic* there) {
     done_ = static_cast<double>(pass_) / static_cast<double>(passes_);
     const Team& team = *plan_.fit.sharing.team;
     const Index rows = grid_rows(), mine = rows * team.rank() / team.size(),
@@ -193,10 +188,10 @@ class Reconstructor {
       if (there == nullptr) {
         part = posterior(round, begin, last);
         add(part, averager);
-      } else if (!with_priors(round, begin, last, [&](Index first, Index count, const OwnPriors* own) {
-                   return there->add(first, count, own, whole ? &part : nullptr, stop());
-                 })) {
-        return false;
+      } else {
+        with_priors(round, begin, last, [&](Index first, Index count, const OwnPriors* own) {
+          there->add(first, count, own, whole ? &part : nullptr, stop());
+        });
       }
       clamped_ += static_cast<double>(part.clamped_pivots);
       report(static_cast<double>(last - mine) / static_cast<double>(end - mine));
@@ -205,7 +200,6 @@ class Reconstructor {
         before_round_ = round;
       }
     }
-    return true;
   }
 
   Reconstruction results_of(const PatchAverager& averager) const {
@@ -311,7 +305,6 @@ class Reconstructor {
   std::unique_ptr<Engine> engine_;
   Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> W_, W_squared_;  // H x D
   double mean_variance_, weight_floor_;
-  std::unique_ptr<PatchDevice> patch_device_;
   std::vector<std::unique_ptr<PatchNeighbours>> neighbours_;  // of each round
   std::optional<SparsePosterior> before_;                     // of all patches, after round before_round_
   int before_round_ = -1, pass_ = 0, passes_ = 1;

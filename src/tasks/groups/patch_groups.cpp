@@ -107,18 +107,16 @@ std::vector<GroupShape> shapes_of(const GroupOptions& options, double noise, Ind
   return shapes;
 }
 
-/// False where the device cannot.
-bool filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes,
+void filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const GroupShape> shapes,
                       const GroupOptions& options, const std::function<bool(double)>& stop_at, Picture& result,
                       Picture* disagreement) {
   const Index height = noisy.height(), width = noisy.width(), plane = height * width;
   const auto numbers = static_cast<std::size_t>(noisy.size() * plane);
   const auto mean = std::make_unique_for_overwrite<float[]>(numbers);
   const auto variance = std::make_unique_for_overwrite<float[]>(disagreement != nullptr ? numbers : 0);
-  if (!options.device->filter_groups(noisy.view(), pilot.view(),
-                                     std::max(noisy.largest(options.threads), pilot.largest(options.threads)), shapes,
-                                     mean.get(), disagreement != nullptr ? variance.get() : nullptr, stop_at))
-    return false;
+  options.device->filter_groups(noisy.view(), pilot.view(),
+                                std::max(noisy.largest(options.threads), pilot.largest(options.threads)), shapes,
+                                mean.get(), disagreement != nullptr ? variance.get() : nullptr, stop_at);
   const auto take = [&](const float* from, Picture& to) {
     to.channels.resize(static_cast<std::size_t>(noisy.size()));
     for (Matrix& channel : to.channels) {
@@ -131,7 +129,6 @@ bool filter_on_device(const Planes& noisy, const Planes& pilot, std::span<const 
   };
   take(mean.get(), result);
   if (disagreement != nullptr) take(variance.get(), *disagreement);
-  return true;
 }
 
 /// What a thread works with.
@@ -158,9 +155,10 @@ Picture filter_groups(const Picture& noisy, const Picture& pilot, double noise, 
   }
   if (options.device != nullptr && options.team == nullptr) {
     const std::vector<GroupShape> shapes = shapes_of(options, noise, smaller_side, noisy_planes.size());
-    if (options.device->has(shapes) &&
-        filter_on_device(noisy_planes, pilot_planes, shapes, options, stop_at, result, disagreement))
+    if (options.device->has(shapes)) {
+      filter_on_device(noisy_planes, pilot_planes, shapes, options, stop_at, result, disagreement);
       return result;
+    }
   }
   result = blank(noisy, options.threads);
   if (disagreement != nullptr) *disagreement = blank(noisy, options.threads);

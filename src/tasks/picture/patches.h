@@ -68,6 +68,7 @@ class PatchData final : public Data, public PatchSource {
   Index cols() const override { return positions_.patch() * positions_.patch() * channels(); }
   void read(Index first, Eigen::Ref<Matrix> block) const override;
   std::string name() const override { return name_; }
+  const PatchSource* patches() const override { return this; }
   PatchLayout layout() const override;
 
   /// The same, and the means (rows of the block x channels) that were taken out; zeros if none were.

@@ -260,6 +260,7 @@ std::int64_t RunFullSlab(const PreparedModel& model, const Block& block, Workspa
 
 std::int64_t ProcessBlock(const PreparedModel& model, const Block& block, Workspace& workspace) {
   Select(model, block, workspace);
+  if (block.posterior.keys_alone) return 0;
   const bool single = model.precision == Precision::single_precision;
   if (model.full_slab) return (single ? RunFullSlab<float> : RunFullSlab<double>)(model, block, workspace);
   return (single ? RunClustered<float> : RunClustered<double>)(model, block, workspace);

@@ -28,6 +28,7 @@ struct BlockPosterior {
   double* second_moment = nullptr;     ///< count x latents: <(s.z)^2>, scaled
   std::int32_t* candidates = nullptr;  ///< count x candidates, ascending
   std::uint64_t* keys = nullptr;       ///< count: a hash of the candidates
+  bool keys_alone = false;             ///< nothing else is wanted; rows are then left as they are
 };
 
 /// The vectors of any tree, and what selection needs for so many data points, as this machine's kernels lay them out.
