@@ -3,22 +3,15 @@
 #include <map>
 #include <mutex>
 
-#include "beta_process/engine.h"
-#include "dictionary/engine.h"
-#include "factored/engine.h"
 #include "inference/checks.h"
 #include "math/numeric_scope.h"
-#include "truncated/cpu_engine.h"
+#include "methods/methods.h"
 
 namespace gsc {
 namespace {
 
 std::unique_ptr<Engine> on_the_cpu(const Data& data, const InferenceOptions& options) {
-  if (point_estimate(options.method)) return std::make_unique<DictionaryEngine>(data, options);
-  if (options.method == Method::factored || options.method == Method::beta_variational)
-    return std::make_unique<FactoredEngine>(data, options);
-  if (options.method == Method::beta_process) return std::make_unique<BetaProcessEngine>(data, options);
-  return std::make_unique<CpuEngine>(data, options);
+  return row_of(options.method).make_engine(data, options);
 }
 
 struct Makers {
