@@ -63,6 +63,10 @@ GSC_EXPORT const MethodTraits& traits(Method method);
 /// In the order in which lists of their words have them.
 GSC_EXPORT std::span<const Method> all_methods();
 
+/// Of the spike-and-slab model: that over all states where there are at most so many latents, else that over those of
+/// candidates.
+GSC_EXPORT Method method_of_states(Index latents, Index exact_up_to);
+
 GSC_EXPORT std::string_view to_string(Method method);
 
 // Questions that are asked often.

@@ -2,6 +2,7 @@
 // What an option is called, takes and means, and the options of inference: the first part of the list in
 // learning/fit_option_list.h.
 
+#include <gsc/export.h>
 #include <gsc/inference.h>
 
 #include <limits>
@@ -19,15 +20,22 @@ enum class OnResume {
   forget   ///< it is not in the file
 };
 
-/// Some of the methods, a bit each.
-using MethodSet = unsigned;
-constexpr MethodSet set_of(Method method) { return 1U << static_cast<unsigned>(method); }
-inline constexpr MethodSet kAllMethods = ~0U, kOfFactored = set_of(Method::factored), kOfKsvd = set_of(Method::ksvd),
-                           kOfOnline = set_of(Method::online), kOfFeatureSign = set_of(Method::feature_sign);
-inline constexpr MethodSet kOfGibbs = set_of(Method::beta_process),
-                           kOfBetaProcess = kOfGibbs | set_of(Method::beta_variational);
-/// Those of the spike-and-slab model.
-inline constexpr MethodSet kOfSpikeAndSlab = set_of(Method::truncated) | set_of(Method::exact) | kOfFactored;
+/// Options that methods have or have not together. Whose they are say the rows of the methods (methods/methods.cpp).
+enum class OptionGroup {
+  all,  ///< every method's
+  spike_and_slab,
+  max_active,
+  batch,
+  factored,
+  atom_update,
+  online,
+  lambda,  ///< of the lasso
+  error,   ///< that codes may leave
+  beta_process,
+  draws
+};
+/// Whether the method reads the options of this group.
+GSC_EXPORT bool reads(Method method, OptionGroup group);
 
 struct OptionInfo {
   const char* name;   ///< in files, JSON and messages; the program writes - for _
@@ -39,12 +47,12 @@ struct OptionInfo {
   /// own.
   const char* remedy = nullptr;
   OnResume on_resume = OnResume::keep;
-  MethodSet methods = kAllMethods;  ///< those that read it
+  OptionGroup group = OptionGroup::all;
   /// Where 0 stands for what is left out: what is said to whom chooses 0, or less.
   const char* zero = nullptr;
   const char* attribute = nullptr;  ///< its name in model files, where that is another
   const char* in_files() const { return attribute != nullptr ? attribute : name; }
-  bool read_by(Method method) const { return (methods & set_of(method)) != 0; }
+  bool read_by(Method method) const { return reads(method, group); }
 };
 
 inline constexpr int kMaxThreads = 4096;
@@ -64,7 +72,7 @@ void visit_coding_options(const Visit& visit, Options&... options) {
          .value = "",
          .help = "the lasso, the smallest codes with an error of error_gain times the noise, or orthogonal matching "
                  "pursuit to that error",
-         .methods = kOfOnline},
+         .group = OptionGroup::online},
         options.coding...);
   visit({.name = "lambda",
          .value = "L",
@@ -72,7 +80,7 @@ void visit_coding_options(const Visit& visit, Options&... options) {
                  "length of each data point",
          .smallest = 0,
          .remedy = "it must be positive, or zero to have it follow from the data",
-         .methods = kOfOnline | kOfFeatureSign},
+         .group = OptionGroup::lambda},
         options.lambda...);
   visit({.name = "error_gain",
          .value = "C",
@@ -80,7 +88,7 @@ void visit_coding_options(const Visit& visit, Options&... options) {
          .smallest = 1e-3,
          .largest = 1e3,
          .remedy = "it must lie between 0.001 and 1000",
-         .methods = kOfKsvd | kOfOnline},
+         .group = OptionGroup::error},
         options.error_gain...);
   visit({.name = "atoms_per_point",
          .value = "N",
@@ -89,7 +97,7 @@ void visit_coding_options(const Visit& visit, Options&... options) {
          .smallest = 0,
          .largest = kMaxLatents,
          .remedy = "give how many atoms, or 0",
-         .methods = kOfKsvd | kOfOnline},
+         .group = OptionGroup::error},
         options.atoms_per_point...);
 }
 
@@ -108,7 +116,7 @@ void visit_inference_options(const Visit& visit, Options&... options) {
          .help = "latents per data point that may be active together",
          .smallest = 0,
          .largest = kMaxCandidates,
-         .methods = kOfSpikeAndSlab,
+         .group = OptionGroup::spike_and_slab,
          .zero = "it must be at least 1 (leave it out for the usual 10)"},
         options.candidates...);
   visit({.name = "max_active",
@@ -116,13 +124,13 @@ void visit_inference_options(const Visit& visit, Options&... options) {
          .help = "most latents active at once",
          .smallest = 0,
          .largest = kMaxCandidates,
-         .methods = kAllMethods & ~kOfBetaProcess & ~kOfFeatureSign,
+         .group = OptionGroup::max_active,
          .zero = "it must be at least 1 (leave it out for the usual number)"},
         options.max_active...);
   visit({.name = "selection",
          .value = "",
          .help = "candidates are the best alone, or half of them the best given the others",
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.selection...);
   visit({.name = "missing", .value = "", .help = "what NaN in the data is: an error, or a missing value"},
         options.missing...);
@@ -133,12 +141,12 @@ void visit_inference_options(const Visit& visit, Options&... options) {
          .largest = 1 << 30,
          .remedy = "give megabytes, 0 to 1073741824",
          .on_resume = OnResume::keep,
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.gap_memory...);
   visit({.name = "precision",
          .value = "",
          .help = "of the sums over states; single is faster",
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.precision...);
   visit({.name = "threads",
          .value = "N",
@@ -160,7 +168,7 @@ void visit_inference_options(const Visit& visit, Options&... options) {
          .smallest = 1,
          .largest = 1e6,
          .remedy = "it must lie between 1 and a million",
-         .methods = kOfGibbs},
+         .group = OptionGroup::draws},
         options.draws...);
 }
 

@@ -16,21 +16,24 @@ void visit_factored_options(const Visit& visit, Options&... options) {
   visit({.name = "basis_prior",
          .value = "",
          .help = "of basis functions: none, independent normal entries, or smooth (gp)",
-         .methods = kOfFactored},
+         .group = OptionGroup::factored},
         options.basis_prior...);
   visit({.name = "length_scale",
          .value = "L",
          .help = "of gp: how far smoothness reaches, in pixels or samples",
          .smallest = 0,
          .remedy = "it must be positive, or zero to have it learned",
-         .methods = kOfFactored},
+         .group = OptionGroup::factored},
         options.length_scale...);
   visit({.name = "shared_prior",
          .value = "true|false",
          .help = "one pi and one slab variance for all latents, slab mean zero",
-         .methods = kOfFactored},
+         .group = OptionGroup::factored},
         options.shared_prior...);
-  visit({.name = "sweep_order", .value = "", .help = "in which order latents are updated", .methods = kOfFactored},
+  visit({.name = "sweep_order",
+         .value = "",
+         .help = "in which order latents are updated",
+         .group = OptionGroup::factored},
         options.order...);
 }
 
@@ -40,7 +43,7 @@ void visit_dictionary_options(const Visit& visit, Options&... options) {
   visit({.name = "atom_update",
          .value = "",
          .help = "an atom and its coefficients: the best approximation of what the others leave, or a step towards it",
-         .methods = kOfKsvd},
+         .group = OptionGroup::atom_update},
         options.atom_update...);
   visit({.name = "decay",
          .value = "B",
@@ -49,7 +52,7 @@ void visit_dictionary_options(const Visit& visit, Options&... options) {
          .smallest = 0,
          .largest = 1,
          .remedy = "it must lie between 0 and 1",
-         .methods = kOfOnline},
+         .group = OptionGroup::online},
         options.decay...);
 }
 
@@ -59,7 +62,7 @@ void visit_beta_process_options(const Visit& visit, Options&... options) {
   visit({.name = "usage_prior",
          .value = "",
          .help = "how often latents may be on: as in the authors' program, Beta(1, N/8), or paper, Beta(1/H, 1 - 1/H)",
-         .methods = kOfBetaProcess},
+         .group = OptionGroup::beta_process},
         options.usage_prior...);
   visit({.name = "chains",
          .value = "N",
@@ -67,7 +70,7 @@ void visit_beta_process_options(const Visit& visit, Options&... options) {
          .smallest = 1,
          .largest = 1000,
          .remedy = "it must lie between 1 and 1000",
-         .methods = kOfGibbs},
+         .group = OptionGroup::draws},
         options.chains...);
   visit({.name = "burn_in",
          .value = "N",
@@ -75,7 +78,7 @@ void visit_beta_process_options(const Visit& visit, Options&... options) {
          .smallest = 0,
          .largest = std::numeric_limits<int>::max(),
          .remedy = "it must not be negative",
-         .methods = kOfGibbs},
+         .group = OptionGroup::draws},
         options.burn_in...);
 }
 
@@ -88,12 +91,12 @@ void visit_options(const Visit& visit, Options&... options) {
   visit({.name = "noise",
          .value = "",
          .help = "noise of the data: one variance, one per dimension, or a covariance",
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.noise...);
   visit({.name = "slab",
          .value = "",
          .help = "amplitudes of the latents: independent, or with a covariance",
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.slab...);
   visit({.name = "init", .value = "", .help = "start from random numbers or from data points"}, options.init...);
   visit({.name = "intercept",
@@ -111,12 +114,12 @@ void visit_options(const Visit& visit, Options&... options) {
   visit({.name = "noise_update",
          .value = "",
          .help = "paper: the printed formula, which over-estimates the noise",
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.noise_update...);
   visit({.name = "slab_update",
          .value = "",
          .help = "paper: the printed formula for a full slab",
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.slab_update...);
   visit({.name = "iterations",
          .value = "N",
@@ -133,7 +136,7 @@ void visit_options(const Visit& visit, Options&... options) {
          .smallest = 0,
          .largest = 1e15,
          .remedy = "give how many data points a batch has, or 0 for full EM",
-         .methods = kOfSpikeAndSlab | kOfOnline},
+         .group = OptionGroup::batch},
         options.batch...);
   visit({.name = "polish",
          .value = "K",
@@ -141,7 +144,7 @@ void visit_options(const Visit& visit, Options&... options) {
          .smallest = 0,
          .largest = std::numeric_limits<int>::max(),
          .remedy = "it must not be negative",
-         .methods = kOfSpikeAndSlab},
+         .group = OptionGroup::spike_and_slab},
         options.polish...);
   visit(
       {.name = "tolerance",

@@ -18,18 +18,13 @@ void find_option(Options& options, std::string_view name, const Found& found) {
   if (!there) throw UsageError("there is no option '" + std::string(name) + "'; the options are " + names);
 }
 
-/// Their words: "truncated, exact".
-std::string methods_text(MethodSet methods) {
-  std::string text;
-  for (const Method method : kValues<Method>)
-    if (methods & set_of(method)) text += (text.empty() ? "" : ", ") + std::string(to_string(method));
-  return text;
-}
-
 template <class Value>
 [[noreturn]] void refuse_of_others(const OptionInfo& option, const Value& value, Method method) {
+  std::string able;
+  for (const Method other : all_methods())
+    if (option.read_by(other)) able += (able.empty() ? "" : ", ") + std::string(to_string(other));
   throw UsageError(std::string(option.name) + " is " + text_of(value) + ", but method is " +
-                   std::string(to_string(method)) + "; " + option.name + " is for " + methods_text(option.methods));
+                   std::string(to_string(method)) + "; " + option.name + " is for " + able);
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ OptionDescription description_of(const OptionInfo& option, const Value& usual) {
   described.help = option.help;
   described.value = option.value;
   if (option.on_resume != OnResume::forget) described.attribute = option.in_files();
-  if (option.methods != kAllMethods)
-    for (const Method method : kValues<Method>)
+  if (option.group != OptionGroup::all)
+    for (const Method method : all_methods())
       if (option.read_by(method)) described.methods.push_back(method);
   return described;
 }

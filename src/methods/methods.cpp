@@ -34,6 +34,7 @@ std::unique_ptr<Learner> learner(Share& share, const FitOptions& options, Beginn
 }
 
 using Asked = const InferenceOptions&;
+using Of = OptionGroup;
 
 constexpr std::array kRows{
     MethodRow{.method = Method::truncated,
@@ -44,6 +45,7 @@ constexpr std::array kRows{
                          .has_candidates = true,
                          .full_noise = true,
                          .on_devices = true},
+              .options = groups(Of::spike_and_slab, Of::max_active, Of::batch),
               .text =
                   [](Asked asked) {
                     return std::to_string(asked.candidates) + " candidates, at most " +
@@ -60,6 +62,7 @@ constexpr std::array kRows{
                          .has_states = true,
                          .full_noise = true,
                          .on_devices = true},
+              .options = groups(Of::spike_and_slab, Of::max_active, Of::batch),
               .text = [](Asked) -> std::string { return "all states"; },
               .make_engine = engine<CpuEngine>,
               .make_learner = learner<EmLearner>,
@@ -67,6 +70,7 @@ constexpr std::array kRows{
               .impute = impute_on_candidates},
     MethodRow{.method = Method::factored,
               .traits = {.word = "factored", .objective = kFreeEnergy, .spike_and_slab = true, .basis_variance = true},
+              .options = groups(Of::spike_and_slab, Of::max_active, Of::batch, Of::factored),
               .text = [](Asked) -> std::string { return "factored posterior"; },
               .make_engine = engine<FactoredEngine>,
               .make_learner = learner<FactoredLearner>,
@@ -80,6 +84,7 @@ constexpr std::array kRows{
                          .needs_noise_level = true,
                          .picture_patches = 65000,
                          .picture_iterations = 10},
+              .options = groups(Of::max_active, Of::error, Of::atom_update),
               .text =
                   [](Asked asked) {
                     return asked.coding.atoms_per_point > 0
@@ -99,6 +104,7 @@ constexpr std::array kRows{
                    .needs_noise_level = true,
                    .picture_patches = 65000,
                    .picture_iterations = 2},
+        .options = groups(Of::max_active, Of::batch, Of::online, Of::lambda, Of::error),
         .text = [](Asked asked) { return "online dictionary, coding " + std::string(to_string(asked.coding.coding)); },
         .make_engine = engine<DictionaryEngine>,
         .make_learner = learner<OnlineLearner>,
@@ -118,6 +124,7 @@ constexpr std::array kRows{
                          .learns_from_gaps = false,
                          .picture_patches = 20000,
                          .picture_iterations = 20},
+              .options = groups(Of::lambda),
               .text = [](Asked) -> std::string { return "dictionary by feature-sign search"; },
               .make_engine = engine<DictionaryEngine>,
               .make_learner = learner<FeatureSignLearner>,
@@ -128,6 +135,7 @@ constexpr std::array kRows{
     MethodRow{
         .method = Method::beta_process,
         .traits = {.word = "beta-process", .objective = {.name = "log_joint", .text = "log joint"}, .draws = true},
+        .options = groups(Of::beta_process, Of::draws),
         .text = [](Asked) -> std::string { return "Beta process, by Gibbs sampling"; },
         .make_engine = engine<BetaProcessEngine>,
         .make_learner = learner<BetaProcessLearner>,
@@ -138,6 +146,7 @@ constexpr std::array kRows{
                          .objective = {.name = "bound", .text = "bound"},
                          .learns_from_gaps = false,
                          .infers_no_gaps = "needs complete data; use the beta-process method"},
+              .options = groups(Of::beta_process),
               .text = [](Asked) -> std::string { return "Beta process, by variational Bayes"; },
               .make_engine = engine<FactoredEngine>,
               .make_learner = learner<BetaVariationalLearner>,
@@ -162,6 +171,13 @@ static_assert(are_in_order(), "rows stand in the order of the enumeration");
 const MethodRow& row_of(Method method) { return kRows.at(static_cast<std::size_t>(method)); }
 const MethodTraits& traits(Method method) { return row_of(method).traits; }
 std::span<const Method> all_methods() { return kMethods; }
+bool reads(Method method, OptionGroup group) {
+  return group == OptionGroup::all || (row_of(method).options & groups(group)) != 0;
+}
+
+Method method_of_states(Index latents, Index exact_up_to) {
+  return latents <= exact_up_to ? Method::exact : Method::truncated;
+}
 
 std::string_view to_string(Method method) { return traits(method).word; }
 std::string posterior_text(const InferenceOptions& options) { return row_of(options.method).text(options); }

@@ -6,13 +6,23 @@
 #include <gsc/missing.h>
 
 #include "dictionary/coder.h"
+#include "inference/inference_option_list.h"
 #include "learning/learner.h"
 
 namespace gsc {
 
+/// Groups of options, a bit each.
+using OptionGroups = unsigned;
+template <class... Groups>
+constexpr OptionGroups groups(Groups... several) {
+  return (... | (1U << static_cast<unsigned>(several)));
+}
+
 struct MethodRow {
   Method method;
   MethodTraits traits;
+  /// It reads, beside those of all.
+  OptionGroups options;
   /// posterior_text()
   std::string (*text)(const InferenceOptions& options);
   /// Infers, on the processor.

@@ -24,7 +24,7 @@ constexpr Index kExactLatents = 12;
 constexpr Index kTruncation = 10;  ///< H' and gamma beyond (paper, section 5.4)
 
 void choose_method(FitOptions& options) {
-  options.inference.method = options.latents <= kExactLatents ? Method::exact : Method::truncated;
+  options.inference.method = method_of_states(options.latents, kExactLatents);
   options.inference.candidates = options.inference.max_active = std::min(kTruncation, options.latents);
 }
 
@@ -263,7 +263,7 @@ FitOptions options_of_model(const FitOptions& single, const Separation& separati
   if (!separation.whitened) return options;
   options.noise = NoiseType::full;
   if (options.intercept == Intercept::none) options.intercept = Intercept::mean;  // whitening took it out
-  if (options.inference.method == Method::factored) choose_method(options);       // which has no full noise
+  if (!traits(options.inference.method).full_noise) choose_method(options);
   return options;
 }
 
