@@ -269,7 +269,7 @@ std::vector<Choice> best_choices() {
   };
   return {choice("as best", [](const DenoisePlan&, DenoisePlan&) {}),
           choice("as standard", [](const DenoisePlan& standard, DenoisePlan& plan) { plan = standard; }),
-          choice("no half size", [](const DenoisePlan&, DenoisePlan& plan) { plan.coarse.clear(); }),
+          choice("no half size", [](const DenoisePlan&, DenoisePlan& plan) { plan.coarse.reset(); }),
           share(0.25),
           share(1),
           choice("groups as standard",

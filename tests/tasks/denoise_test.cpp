@@ -184,12 +184,12 @@ TEST(Denoise, BestHalvesThePictureWhereNoiseIsStrong) {
     return plan_denoising(noisy, best, measure_noise(noisy));
   };
   const DenoisePlan plan = plan_at(25, 128);
-  ASSERT_EQ(plan.coarse.size(), 1U);
-  EXPECT_NEAR(plan.coarse[0].noise.std, plan.noise.std / 2, 1e-12);
-  EXPECT_TRUE(plan.coarse[0].coarse.empty()) << "half of that noise is not strong";
+  ASSERT_TRUE(plan.coarse);
+  EXPECT_NEAR(plan.coarse->noise.std, plan.noise.std / 2, 1e-12);
+  EXPECT_FALSE(plan.coarse->coarse) << "half of that noise is not strong";
   EXPECT_NE(plan_text(plan).find("half the size"), std::string::npos);
-  EXPECT_TRUE(plan_at(10, 128).coarse.empty());
-  EXPECT_TRUE(plan_at(25, 100).coarse.empty()) << "too small";
+  EXPECT_FALSE(plan_at(10, 128).coarse);
+  EXPECT_FALSE(plan_at(25, 100).coarse) << "too small";
 }
 
 /// The same picture in other units: real32 unless it is said.
@@ -237,11 +237,11 @@ TEST(Denoise, BestDoesWithoutHalfTheSizeWhereNothingWouldBeLeft) {
   DenoiseOptions options;
   options.quality = Quality::best;
   const NoiseLevel noise{.std = 30, .told = true};
-  EXPECT_TRUE(plan_denoising(squares, options, noise).coarse.empty());
+  EXPECT_FALSE(plan_denoising(squares, options, noise).coarse);
   const Picture noisy = add_noise(squares, 30, false, 1);
-  EXPECT_EQ(plan_denoising(noisy, options, noise).coarse.size(), 1U);
+  EXPECT_TRUE(plan_denoising(noisy, options, noise).coarse);
   options.patch = 64;  // of which half the size has not even two
-  EXPECT_TRUE(plan_denoising(noisy, options, noise).coarse.empty());
+  EXPECT_FALSE(plan_denoising(noisy, options, noise).coarse);
 }
 
 TEST(Denoise, LowFrequenciesOfHalfTheSizeHelp) {
@@ -256,7 +256,7 @@ TEST(Denoise, LowFrequenciesOfHalfTheSizeHelp) {
   const Picture alone = denoise_as_planned(noisy, plan).picture;
   NoiseLevel half = plan.noise;
   half.std /= 2;
-  plan.coarse.push_back(plan_denoising(halved(noisy), small_options(), half));
+  plan.coarse = std::make_shared<const DenoisePlan>(plan_denoising(halved(noisy), small_options(), half));
   plan.coarse_share = 0.5;
   bool told = false;
   Watching watch([&](const Progress& now) {

@@ -207,10 +207,10 @@ void denoise_into(Denoised& result, const Picture& noisy, const DenoisePlan& pla
   filter_in_rounds(noisy, plan.group_noise, groups, plan.group_rounds, result.picture, begin_round, stop_at,
                    &disagreement);
   result.seconds_grouping = stopwatch.seconds();
-  for (const DenoisePlan& half : plan.coarse) {
-    work.begin(half.seconds());
+  if (plan.coarse) {
+    work.begin(plan.coarse->seconds());
     work.now.half_size = true;
-    add_coarse(denoise_as_planned(halved(noisy), half, &work).picture, plan.coarse_share, result.picture);
+    add_coarse(denoise_as_planned(halved(noisy), *plan.coarse, &work).picture, plan.coarse_share, result.picture);
   }
   if (has_std && plan.group_rounds > 0 && plan.groups.sizes.size() > 1)
     combine_deviations(plan.group_noise, disagreement, result.std, threads);

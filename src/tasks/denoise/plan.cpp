@@ -251,7 +251,7 @@ double noise_held(const NoiseLevel& noise, double range) {
 double DenoisePlan::seconds() const {
   double sum = group_seconds;
   for (const ModelPlan& model : models) sum += model.learning_seconds + model.inferring_seconds;
-  for (const DenoisePlan& half : coarse) sum += half.seconds();
+  if (coarse) sum += coarse->seconds();
   return sum;
 }
 
@@ -277,7 +277,7 @@ DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, 
     if (const Picture half = halved(noisy); !is_flat(half)) {
       NoiseLevel of_half = noise;
       of_half.std /= 2;
-      plan.coarse.push_back(plan_denoising(half, options, of_half));
+      plan.coarse = std::make_shared<const DenoisePlan>(plan_denoising(half, options, of_half));
       plan.coarse_share = usual.coarse_share;
     }
   }
@@ -306,7 +306,7 @@ std::string plan_text(const DenoisePlan& plan) {
     for (const GroupSize& size : plan.groups.sizes)
       text += (&size == &plan.groups.sizes.front() ? "" : ", ") + square(size.patch);
   }
-  if (!plan.coarse.empty()) text += ", and all of it for the picture of half the size, too";
+  if (plan.coarse) text += ", and all of it for the picture of half the size, too";
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gsc/denoise.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,8 @@ struct DenoisePlan {
   GroupOptions groups;
   double group_noise = 0;    ///< standard deviation that groups take
   double group_seconds = 0;  ///< guess
-  /// None or one: the same for the picture of half the size, of whose result the low frequencies take this share.
-  std::vector<DenoisePlan> coarse;
+  /// The same for the picture of half the size, of whose result the low frequencies take this share; or null.
+  std::shared_ptr<const DenoisePlan> coarse;
   double coarse_share = 0;
 
   double seconds() const;
