@@ -111,7 +111,7 @@ class Cost final : public Experiment {
     options.models = 1;
     options.validate();
     DenoisePlan plan = plan_denoising(noisy, options, {.std = estimate_noise(noisy)});
-    plan.coarse.clear();
+    plan.coarse = nullptr;
     std::map<int, Model> models;  // by iteration
     ModelsOnTheWay watch(with_curve, models);
     const Denoised denoised = denoise_as_planned(noisy, plan, &watch);

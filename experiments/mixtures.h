@@ -1,7 +1,7 @@
 #pragma once
 // One trial of source separation with known sources: mix them, learn from the mixture, compare the mixing matrices.
 
-#include <gsc/fit.h>
+#include <gsc/learning_choices.h>
 
 #include "statistics.h"
 

@@ -7,6 +7,7 @@
 #include <gsc/fit_piece.h>
 #include <gsc/generate.h>
 #include <gsc/inference.h>
+#include <gsc/learning_choices.h>
 #include <gsc/methods.h>
 #include <gsc/missing.h>
 #include <gsc/model.h>

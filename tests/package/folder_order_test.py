@@ -19,7 +19,7 @@ HEADERS = {
     "model": ["model.h", "generate.h"],
     "inference": ["watcher.h", "dictionary.h", "methods.h", "inference.h", "nonlocal.h", "missing.h", "backend/pass.h", "backend/engine.h"],
     "distributed": ["team.h", "mpi.h"],
-    "learning": ["rescues.h", "fit.h", "words.h", "backend/resident_em.h", "fit_piece.h", "restarts.h", "option_list.h"],
+    "learning": ["rescues.h", "fit.h", "learning_choices.h", "words.h", "backend/resident_em.h", "fit_piece.h", "restarts.h", "option_list.h"],
     "io": ["arrays.h", "file_kind.h", "streams.h", "model_file.h"],
     "cuda": ["cuda.h"],
     "tasks/picture": ["picture.h", "metrics.h"],
