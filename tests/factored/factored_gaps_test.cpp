@@ -43,18 +43,18 @@ InferenceOptions factored_with_gaps(int threads = 1) {
   return options;
 }
 
-struct Case {
+struct GapCase {
   Model model;
   Matrix data, codes;
 };
 
-Case random_case(std::uint64_t seed, bool uncertain, Index points = 70) {
+GapCase random_case(std::uint64_t seed, bool uncertain, Index points = 70) {
   ModelKnobs knobs;
   knobs.dimensions = static_cast<Index>(3 + seed % 7);
   knobs.latents = static_cast<Index>(2 + seed % 19);
   knobs.noise = seed % 2 == 0 ? NoiseType::scalar : NoiseType::diagonal;
   knobs.intercept = seed % 3 == 0;
-  Case made;
+  GapCase made;
   made.model = random_model(knobs, seed);
   if (uncertain) made.model = with_uncertain_basis(made.model, seed + 1);
   made.data = with_holes(random_data(made.model, points, seed + 2), seed % 4 < 2 ? 0.3 : 0.8, seed + 3);
@@ -64,7 +64,7 @@ Case random_case(std::uint64_t seed, bool uncertain, Index points = 70) {
 }
 
 /// The sums over the data points that miss an entry, from the posteriors of the oracle.
-double missing_sums_error(const Case& of, const FactoredSweep& expected, const Statistics& got) {
+double missing_sums_error(const GapCase& of, const FactoredSweep& expected, const Statistics& got) {
   const Index D = of.model.dimensions(), H = of.model.latents();
   oracle::Vector counts = oracle::Vector::Zero(D);
   oracle::Matrix m = oracle::Matrix::Zero(D, H), ZZ = oracle::Matrix::Zero(H * (H + 1) / 2, D);
@@ -88,7 +88,7 @@ double missing_sums_error(const Case& of, const FactoredSweep& expected, const S
 
 TEST(FactoredGaps, SweepsEqualTheOracle) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const Case of = random_case(seed, seed % 3 != 1);
+    const GapCase of = random_case(seed, seed % 3 != 1);
     Random random(seed);
     const std::vector<Index> order = random_order(of.model.latents(), random);
     const FactoredOracle oracle(of.model);
@@ -109,7 +109,7 @@ TEST(FactoredGaps, SweepsEqualTheOracle) {
 TEST(FactoredGaps, PosteriorsAreWhereSweepsEnd) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
-    const Case of = random_case(seed, seed % 2 == 0);
+    const GapCase of = random_case(seed, seed % 2 == 0);
     const MatrixData data(of.data);
     const Posterior got = infer(of.model, data, factored_with_gaps(2), {.variance = true});
     const FactoredOracle oracle(of.model);
@@ -136,7 +136,7 @@ TEST(FactoredGaps, PosteriorsAreWhereSweepsEnd) {
 /// b + W <s.z>, and the variance of w'(s.z) with independent latents and W, by its definition.
 TEST(FactoredGaps, ImputedValuesFollowFromThePosterior) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const Case of = random_case(seed, seed % 2 == 0);
+    const GapCase of = random_case(seed, seed % 2 == 0);
     const MatrixData data(of.data);
     const Posterior posterior = infer(of.model, data, factored_with_gaps(), {.variance = true});
     const FactoredParameters theta(of.model);
@@ -166,7 +166,7 @@ TEST(FactoredGaps, ImputedValuesFollowFromThePosterior) {
 }
 
 TEST(FactoredGaps, WhatIsUnderAMaskCannotMatter) {
-  const Case of = random_case(9, true, 300);
+  const GapCase of = random_case(9, true, 300);
   const Matrix mask = of.data.array().isNaN().cast<double>();
   const auto learned = [&](double under) {
     const MatrixData values((mask.array() != 0).select(under, of.data)), gaps(mask);
@@ -252,7 +252,7 @@ TEST_P(FactoredGapLearning, NeverLowersTheBoundThatTheOracleSees) {
 TEST(FactoredGaps, MStepHasNoGradientLeft) {
   for (const BasisPrior prior : {BasisPrior::none, BasisPrior::identity})
     for (const std::uint64_t seed : {1, 2, 4, 5}) {
-      Case of = random_case(seed, prior == BasisPrior::identity, 60);
+      GapCase of = random_case(seed, prior == BasisPrior::identity, 60);
       SCOPED_TRACE(::testing::Message() << to_string(prior) << ", seed " << seed);
       const Index D = of.model.dimensions(), H = of.model.latents();
       const FactoredSweep at = oracle::sweep(FactoredOracle(of.model), of.data, of.codes, fixed_order(H));
@@ -297,7 +297,7 @@ TEST(FactoredGaps, MStepHasNoGradientLeft) {
 
 /// V_h = (K^-1 + diag(P g))^-1 by inversion, and the equations of m_h.
 TEST(FactoredGaps, GpPosteriorSolvesItsEquations) {
-  const Case of = random_case(8, true, 60);
+  const GapCase of = random_case(8, true, 60);
   const Index D = of.model.dimensions(), H = of.model.latents();
   Matrix codes;
   const Statistics statistics =
@@ -350,7 +350,7 @@ TEST(FactoredGaps, AColumnThatNobodyObservedHasItsPrior) {
 }
 
 TEST(FactoredGaps, TooLittleMemoryIsRefusedWithWhatIsNeeded) {
-  const Case of = random_case(3, false);
+  const GapCase of = random_case(3, false);
   FitOptions options = fit_options({}, 400, 2);
   options.inference = factored_with_gaps();
   options.inference.gap_memory = 1;

@@ -178,5 +178,7 @@ TEST(FileKind, MessagesSayWhatAFileIs) {
   expect_says(model, "gsc fit");
 }
 
+#undef expect_says
+
 }  // namespace
 }  // namespace gsc::test

@@ -268,5 +268,7 @@ TEST(ModelOfWindows, RefusesARecordingThatDoesNotFit) {
   expect_error<Error>([&] { load_model(folder / "m.h5"); }, {"m.h5", "1 names for 2 channels"});
 }
 
+#undef expect_says
+
 }  // namespace
 }  // namespace gsc::test
