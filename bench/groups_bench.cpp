@@ -64,11 +64,11 @@ Work work_of(const Picture& picture, const GroupSize& size, const GroupOptions& 
 void kernels(const Picture& noisy, double sigma, cuda::DevicePatches& device) {
   DenoiseOptions fast;
   fast.quality = Quality::fast;
-  fast.device = "cuda";
-  fast.sigma = sigma;
+  fast.learning.inference.device = "cuda";
+  fast.learning.sigma = sigma;
   const Picture pilot = denoise(noisy, fast).picture;
   DenoiseOptions standard;
-  standard.sigma = sigma;
+  standard.learning.sigma = sigma;
   const DenoisePlan plan = plan_denoising(noisy, standard, noise_level(noisy, standard));
   fmt::print(
       "\nA round of groups as standard has it, pilot: what fast makes of it. Milliseconds on the GPU (wall clock\n"
@@ -136,8 +136,8 @@ void whole(const Picture& clean, const Picture& noisy, double sigma, const std::
       if (!only.empty() && device != only) continue;
       DenoiseOptions options;
       options.quality = quality;
-      options.device = device;
-      options.sigma = sigma;
+      options.learning.inference.device = device;
+      options.learning.sigma = sigma;
       Denoised result;
       const double seconds = bench::least_seconds(1, [&] { result = denoise(noisy, options); });
       double inferring = 0;

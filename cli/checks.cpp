@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gsc/file_kind.h>
-#include <gsc/option_list.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
-#include <tuple>
 
 namespace gsc::cli {
 namespace fs = std::filesystem;
@@ -74,65 +72,15 @@ void check_dimensions(const Data& data, const Model& model, const std::string& m
                         : ""));
 }
 
-void check_sharing(const CommandLine& line, const SharingOptions& options) {
-  if (line.given("alpha") && options.partition != Partition::global)
-    throw UsageError(fmt::format("alpha is for --partition global, but partition is {}", to_string(options.partition)));
-}
-
-void check_options_of(const CommandLine& line, Method method) {
-  for (const OptionDescription& option : fit_option_list()) {
-    std::string name = option.name;
-    std::replace(name.begin(), name.end(), '_', '-');
-    const std::vector<Method>& methods = option.methods;
-    // How the data lies is also for pages.
-    if (methods.empty() || option.kind == OptionKind::shape || !line.given(name)) continue;
-    if (std::find(methods.begin(), methods.end(), method) != methods.end()) continue;
-    std::vector<std::string_view> words;
-    for (const Method other : methods) words.push_back(to_string(other));
-    throw UsageError(fmt::format("{} is for the {} method{}, but method is {}; leave it out", name,
-                                 fmt::join(words, ", "), words.size() == 1 ? "" : "s", to_string(method)));
-  }
-}
-
-void check_sigma(const CommandLine& line, double sigma) {
-  if (line.given("sigma") && line.given("known-noise"))
-    throw UsageError("sigma and known-noise are two words for the same; leave one of them out");
-  if (line.given("sigma") && !(sigma > 0))
-    throw UsageError(
-        fmt::format("sigma is {:g}; a noise level is positive. Leave it out where it is not known", sigma));
-}
-
-void check_use(const CommandLine& line, const FitOptions& options) {
-  const std::string_view method = to_string(options.inference.method);
-  for (const char* name : {"sigma", "known-noise"})
-    if (line.given(name) && options.known_noise > 0 && codes_by_lambda(options.inference))
-      throw UsageError(fmt::format(
-          "{} is {:g}, but method is {}{}, whose codes follow from lambda and not from the "
-          "noise; leave it out{}",
-          name, options.known_noise, method, !traits(options.inference.method).coding ? " and coding is lasso" : "",
-          !traits(options.inference.method).coding ? ", or choose --coding bounded or omp" : ""));
-  if (line.given("tolerance") && options.tolerance > 0 && traits(options.inference.method).draws)
-    throw UsageError(
-        fmt::format("tolerance is {:g}, but method is {}, whose draws go up and down for ever; leave it "
-                    "out, and choose --iterations and --burn-in",
-                    options.tolerance, method));
-}
-
-std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents) {
+std::string clip_truncation(const LearningChoices& chosen, InferenceOptions& options, Index latents) {
   if (!spike_and_slab(options.method)) return "";
-  if (!traits(options.method).has_candidates) {
-    options = options.resolved(latents);
-    return line.given("candidates") || line.given("max-active")
+  const InferenceOptions asked = options;
+  options = options.resolved(latents);
+  if (!traits(options.method).has_candidates)
+    return chosen.inference.candidates || chosen.inference.max_active
                ? fmt::format("candidates and max-active have no effect: the {} method considers all latents",
                              to_string(options.method))
                : "";
-  }
-  for (const auto& [name, value, usual] : {std::tuple{"candidates", options.candidates, kUsualCandidates},
-                                           std::tuple{"max-active", options.max_active, kUsualMaxActive}})
-    if (line.given(name) && value == 0)
-      throw UsageError(fmt::format("{} is 0; it must be at least 1 (leave it out for the usual {})", name, usual));
-  const InferenceOptions asked = options;
-  options = options.resolved(latents);
   std::vector<std::string> lowered;
   if (asked.candidates == 0 && options.candidates < kUsualCandidates)
     lowered.push_back(fmt::format("candidates lowered to the {} latents there are", options.candidates));

@@ -10,14 +10,6 @@
 
 namespace gsc::cli {
 
-/// Throws UsageError naming an option that was given but is not of this method, and the methods that have it.
-void check_options_of(const CommandLine& line, Method method);
-/// Throws UsageError if --sigma was given and is no noise level.
-void check_sigma(const CommandLine& line, double sigma);
-/// Throws UsageError for options of fit that the method has, but not as it is used here: a noise level that nothing
-/// hangs on, a tolerance where nothing converges.
-void check_use(const CommandLine& line, const FitOptions& options);
-
 /// A file to be written, unless the path is empty. `option` is what messages call it.
 struct OutputFile {
   std::string option, path;
@@ -32,14 +24,11 @@ void check_output(const OutputFile& output);
 /// as in file.h5:/x).
 void check_outputs(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
 
-/// alpha without clusters to cut is refused.
-void check_sharing(const CommandLine& line, const SharingOptions& options);
-
 /// Throws Error unless the data has as many columns as the model has dimensions.
 void check_dimensions(const Data& data, const Model& model, const std::string& model_name);
 
-/// Resolves candidates and max_active where the user left them out. Returns what the user should know about it, or
+/// Resolves candidates and max_active where they are left out. Returns what the user should know about it, or
 /// nothing.
-std::string clip_truncation(const CommandLine& line, InferenceOptions& options, Index latents);
+std::string clip_truncation(const LearningChoices& chosen, InferenceOptions& options, Index latents);
 
 }  // namespace gsc::cli

@@ -48,7 +48,7 @@ void check_read(const CommandLine& line, const std::vector<Method>& methods) {
   for (const OptionDescription& option : fit_option_list()) {
     std::string name = option.name;
     std::replace(name.begin(), name.end(), '_', '-');
-    if (option.methods.empty() || option.kind == OptionKind::shape || !line.given(name)) continue;
+    if (option.methods.empty() || !line.given(name)) continue;
     if (std::find_first_of(methods.begin(), methods.end(), option.methods.begin(), option.methods.end()) ==
         methods.end()) {
       std::vector<std::string_view> words;
@@ -82,7 +82,7 @@ class MethodProgress final : public Stop {
 };
 
 /// The generating basis, or nothing. Makes `latents` fit to it where the user left them out.
-std::optional<Matrix> read_truth(const CommandLine& line, Settings& settings, Index dimensions) {
+std::optional<Matrix> read_truth(Settings& settings, Index dimensions) {
   const std::string& file = settings.compare.truth;
   if (file.empty()) return {};
   const std::unique_ptr<Data> table = open_data(file);
@@ -91,7 +91,7 @@ std::optional<Matrix> read_truth(const CommandLine& line, Settings& settings, In
         fmt::format("{} is {} x {}, but the data has {} dimensions; the Amari index needs a square basis of "
                     "{} x {}",
                     file, table->rows(), table->cols(), dimensions, dimensions, dimensions));
-  if (!line.given("latents")) settings.fit.latents = dimensions;
+  if (!settings.learning.latents) settings.fit.latents = dimensions;
   if (settings.fit.latents != dimensions)
     throw UsageError(fmt::format("latents is {}, but truth has {}, and the Amari index needs as many; leave one out",
                                  settings.fit.latents, dimensions));
@@ -106,13 +106,15 @@ bool is_told(const InferenceOptions& inference) {
   return traits(inference.method).needs_noise_level && !codes_by_lambda(inference);
 }
 
-std::vector<MethodRun> plan_on_table(const FitOptions& common, const std::vector<Method>& methods) {
+/// `learning` goes on top, each choice for the methods that read it.
+std::vector<MethodRun> plan_on_table(const FitOptions& common, const LearningChoices& learning,
+                                     const std::vector<Method>& methods) {
   std::vector<MethodRun> runs(methods.size());
   for (std::size_t i = 0; i < methods.size(); ++i) {
-    FitOptions& options = runs[i].options = options_for(common, methods[i]);
-    if (!is_told(options.inference)) options.known_noise = 0;
+    FitOptions& options = runs[i].options = apply(choices_for(learning, methods[i]), options_for(common, methods[i]));
+    if (!is_told(options.inference)) options.sigma = 0;
     if (is_told(options.inference))
-      runs[i].noise = options.known_noise > 0 ? "told" : "estimated";
+      runs[i].noise = options.sigma > 0 ? "told" : "estimated";
     else if (!traits(methods[i]).needs_noise_level)
       runs[i].noise = "learned";
     options.validate();
@@ -146,6 +148,10 @@ std::optional<double> amari_of(const Matrix& found, const Matrix& truth) try {
 
 Comparison on_table(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
                     ProgressLine& progress) {
+  LearningChoices of_all = choices_for(settings.learning, kUsualMethod);
+  of_all.sigma.reset();
+  settings.fit = apply(of_all, {});
+  settings.init = to_string(settings.fit.init);
   choose_missing(line, settings, nullptr);
   Input input;
   input.data = open_table(settings.compare.input, settings, "compare");
@@ -153,20 +159,19 @@ Comparison on_table(const CommandLine& line, Settings& settings, const std::vect
   note_missing(line, settings, nullptr, team(), input);
   for (const std::string& about : input.notes) progress.say(about);
   const Data& data = *input.data;
-  const std::optional<Matrix> truth = read_truth(line, settings, data.cols());
+  const std::optional<Matrix> truth = read_truth(settings, data.cols());
   FitOptions& common = settings.fit;
-  common.init = parse<Init>(settings.init, "init");
-  check_shape("shape", common.factored.shape, data.cols(), data.name());
+  check_shape("shape", common.shape, data.cols(), data.name());
   check_shape("show-basis", settings.show_basis, data.cols(), data.name());
   std::string note;
   if (std::any_of(methods.begin(), methods.end(), [](Method method) { return traits(method).has_candidates; }))
-    note = clip_truncation(line, common.inference, common.latents);
+    note = clip_truncation(settings.learning, common.inference, common.latents);
   common.inference = common.inference.resolved(common.latents);
   Comparison result;
   result.data_points = data.rows();
   result.dimensions = data.cols();
   if (truth) result.measure = "amari";
-  result.runs = plan_on_table(common, methods);
+  result.runs = plan_on_table(common, settings.learning, methods);
   catch_interrupts();
   try_starts(data, result.runs);
   progress.say(fmt::format("{} of {} dimensions, {} latents, {}", data_points_text(data.rows()), data.cols(),
@@ -184,26 +189,17 @@ Comparison on_table(const CommandLine& line, Settings& settings, const std::vect
 /// On equal terms: what all methods can do, and of the options those that this one reads.
 DenoiseOptions options_on_picture(const DenoiseOptions& common, Method method) {
   DenoiseOptions options = common;
-  options.method = method;
   options.models = 1;
-  if (spike_and_slab(method)) options.noise = NoiseSource::learned;
-  options.batch = 0;
   options.nonlocal = options.groups = 0;
-  if (!traits(method).needs_noise_level) options.sigma.reset();
-  FitOptions read;
-  read.inference.coding = common.coding;
-  read.inference.max_active = common.max_active.value_or(0);
-  read.dictionary = common.dictionary;
-  read = options_for(read, method);
-  options.coding = read.inference.coding;
-  if (point_estimate(method) &&
-      !traits(method).coding) {  // whatever it learns by, pictures are coded to an error in the end
-    options.coding.error_gain = common.coding.error_gain;
-    options.coding.atoms_per_point = common.coding.atoms_per_point;
-  }
-  options.dictionary = read.dictionary;
-  if (read.inference.max_active == 0) options.max_active.reset();
-  if (!spike_and_slab(method)) options.candidates.reset();
+  if (spike_and_slab(method)) options.noise = NoiseSource::learned;
+  LearningChoices& chosen = options.learning;
+  chosen = choices_for(common.learning, method);
+  if (spike_and_slab(method)) chosen.batch = 0;
+  chosen.sigma = traits(method).needs_noise_level ? common.learning.sigma : std::nullopt;
+  if (!point_estimate(method) || traits(method).coding) return options;
+  // Whatever it learns by, pictures are coded to an error in the end.
+  chosen.inference.coding.error_gain = common.learning.inference.coding.error_gain;
+  chosen.inference.coding.atoms_per_point = common.learning.inference.coding.atoms_per_point;
   return options;
 }
 
@@ -224,14 +220,12 @@ void denoise_by(const PlannedDenoising& plan, const NoisyPicture& input, Progres
   if (input.clean) run.score = score_of(*input.clean, input.noisy, run.picture);
 }
 
-Comparison on_picture(const CommandLine& line, Settings& settings, const std::vector<Method>& methods,
+Comparison on_picture(const CommandLine& /*line*/, Settings& settings, const std::vector<Method>& methods,
                       ProgressLine& progress) {
   DenoiseSettings& asked = settings.denoise;
   asked.picture = settings.compare.input;
-  asked.options.coding_chosen = line.given("coding");
-  asked.options.seed = settings.fit.seed;
-  asked.options.threads = settings.fit.inference.threads;
-  asked.options.validate();
+  asked.options.learning = settings.learning;
+  settings.fit = asked.options.usual();
   Comparison result;
   const NoisyPicture& input = result.picture.emplace(read_noisy(asked));
   if (input.clean) result.measure = "psnr";
@@ -242,11 +236,11 @@ Comparison on_picture(const CommandLine& line, Settings& settings, const std::ve
       MethodRun& run = result.runs.emplace_back();
       run.options.inference.method = method;
       // Also where they learn by a lasso: lambda follows from it, or patches are coded by it in the end.
-      run.noise = !traits(method).needs_noise_level ? "learned" : asked.options.sigma ? "told" : "measured";
+      run.noise = !traits(method).needs_noise_level ? "learned" : asked.options.learning.sigma ? "told" : "measured";
     }
     catch_interrupts();
     progress.say(fmt::format("{} x {} pixels, {}", input.noisy.width(), input.noisy.height(),
-                             counted(thread_count(asked.options.threads), "thread")));
+                             counted(thread_count(settings.fit.inference.threads), "thread")));
     for (std::size_t i = 0; i < plans.size(); ++i) {
       progress.say(fmt::format("{}: {}", to_string(methods[i]), plans[i].text));
       denoise_by(plans[i], input, progress, result.runs[i]);
@@ -263,7 +257,6 @@ int run_compare(const CommandLine& line) {
   const bool picture = is_picture(settings.compare.input);
   check_kind(line, picture);
   check_read(line, methods);
-  check_sigma(line, picture ? settings.denoise.options.sigma.value_or(0) : settings.fit.known_noise);
   if (line.given("sigma") &&
       std::none_of(methods.begin(), methods.end(), [](Method method) { return traits(method).needs_noise_level; }))
     throw UsageError(

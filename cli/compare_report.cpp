@@ -247,7 +247,7 @@ void write_comparison_report(const std::string& path, const Settings& settings, 
       report.add_basis(run.fit.model(), run.patch, run.patch,
                        static_cast<Index>(comparison.picture->noisy.channels.size()));
     else
-      add_basis(report, run.fit.model(), drawn_shape(settings.show_basis, settings.fit.factored.shape));
+      add_basis(report, run.fit.model(), drawn_shape(settings.show_basis, settings.fit.shape));
   }
   add_options(report, shown_options(settings, comparison));
   report.add_facts("Run", {{"version", GSC_VERSION},

@@ -19,6 +19,7 @@
 #include "denoise_report.h"
 #include "metrics.h"
 #include "noisy_picture.h"
+#include "options/flags.h"
 #include "program_team.h"
 #include "progress.h"
 
@@ -81,7 +82,8 @@ class PictureJob {
     const Stopwatch stopwatch;
     tell_plan();
     ProgressWatcher watch([&](const Progress& now) {
-      progress_.show(place_ + progress_text(now, options_.method, stopwatch.seconds()), std::chrono::seconds(2));
+      progress_.show(place_ + progress_text(now, options_.learning.method(), stopwatch.seconds()),
+                     std::chrono::seconds(2));
     });
     try {
       run_.denoised =
@@ -116,20 +118,21 @@ class PictureJob {
  private:
   void tell_plan() {
     const NoiseLevel& noise = plan_.noise;
-    const bool must_tell = traits(options_.method).needs_noise_level && !noise.told;
-    progress_.say(fmt::format(
-        "{}noise of {}{:.3g}{}{}; {}; about {} on {}", place_, noise.told ? "" : "about ", noise.std,
-        must_tell ? fmt::format(", measured, as {} must be told and --sigma is left out", to_string(options_.method))
-                  : "",
-        noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_.text, duration_text(plan_.seconds),
-        counted(thread_count(options_.threads), "thread")));
-    const std::string& device = options_.device;
+    const bool must_tell = traits(options_.learning.method()).needs_noise_level && !noise.told;
+    progress_.say(
+        fmt::format("{}noise of {}{:.3g}{}{}; {}; about {} on {}", place_, noise.told ? "" : "about ", noise.std,
+                    must_tell ? fmt::format(", measured, as {} must be told and --sigma is left out",
+                                            to_string(options_.learning.method()))
+                              : "",
+                    noise.uncertain ? fmt::format(" (uncertain: {})", noise.why) : "", plan_.text,
+                    duration_text(plan_.seconds), counted(thread_count(settings_.fit.inference.threads), "thread")));
+    const std::string& device = settings_.fit.inference.device;
     if (device == "cuda" || device.rfind("cuda:", 0) == 0)
       progress_.say(
           fmt::format("{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
                       "alike looked for, and groups of them computed{}",
-                      place_, device, traits(options_.method).has_candidates ? "patches put back, " : "",
-                      options_.sharing.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
+                      place_, device, traits(options_.learning.method()).has_candidates ? "patches put back, " : "",
+                      options_.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }
 
   /// What there was when the user had enough.
@@ -171,6 +174,8 @@ bool attempt(const std::string& place, ProgressLine& progress, const std::functi
     return true;
   } catch (const Interrupted& error) {
     throw Interrupted(fmt::format("{}{}; the pictures before it are done", place, error.what()));
+  } catch (const UsageError& error) {
+    message = in_flags(error.what(), kDenoise);
   } catch (const Error& error) {
     message = error.what();
   } catch (const std::bad_alloc&) {
@@ -204,17 +209,15 @@ std::vector<std::string> denoise_several(const std::vector<Settings>& each, cons
 
 int run_denoise(const CommandLine& line) {
   Settings settings = line.settings;
-  check_sharing(line, settings.fit.sharing);
-  use_team(settings.fit);
   check_truth_options(line);
   DenoiseOptions options = settings.denoise.options;
-  options.seed = settings.fit.seed;
-  options.threads = settings.fit.inference.threads;
-  options.sharing = settings.fit.sharing;
-  options.coding_chosen = line.given("coding");
-  check_options_of(line, options.method);
-  check_dictionary(line, options.method);
+  options.learning = settings.learning;
+  options.team = &team();
   options.validate();
+  settings.fit = options.usual();
+  use_team(settings.fit);
+  options.learning.inference.threads = settings.fit.inference.threads;
+  check_dictionary(line, options.learning.method());
   const std::vector<Settings> each = settings_of_each(settings);
   std::vector<std::unique_ptr<OutputFolder>> folders;
   all_or_none(team(), [&] {

@@ -13,7 +13,7 @@
 namespace gsc::cli {
 namespace {
 
-bool noise_is_measured(const DenoisingRun& run) { return run.denoised.learned.front().options.known_noise > 0; }
+bool noise_is_measured(const DenoisingRun& run) { return run.denoised.learned.front().options.sigma > 0; }
 /// That was worked with.
 double noise_std(const DenoisingRun& run) {
   return noise_is_measured(run) ? run.denoised.noise.std : run.denoised.learned.front().fit.last().noise_std;

@@ -71,9 +71,8 @@ ModelFile load_checkpoint(const CommandLine& line, Settings& settings) {
     throw Error(
         fmt::format("{}: this model was not learned, so there is nothing to resume; start from it with --init {}",
                     settings.resume, settings.resume));
-  settings.fit = *file.options;
+  settings.fit = apply(settings.learning, *file.options);
   settings.init = to_string(settings.fit.init);
-  line.apply(settings);
   choose_missing(line, settings, &file);
   const std::vector<std::string> differing = differing_options(*file.options, settings.fit);
   if (!differing.empty())
@@ -86,21 +85,24 @@ ModelFile load_checkpoint(const CommandLine& line, Settings& settings) {
 
 /// --init: a word, or a model whose latents, noise and slab are taken, and whether it has an intercept, unless the user
 /// gave others (to which fit() adapts it).
-std::optional<Model> load_start(const CommandLine& line, Settings& settings) {
+std::optional<Model> load_start(Settings& settings) {
+  FitOptions preset;
   if (const std::optional<Init> word = find_word<Init>(settings.init)) {
-    settings.fit.init = *word;
+    preset.init = *word;
+    settings.fit = apply(settings.learning, preset);
     return {};
   }
   if (settings.init.find('.') == std::string::npos)
     throw UsageError(fmt::format("init is '{}'; choose {}, or a model file (.h5)", settings.init, words<Init>()));
   Model model = load_model(settings.init).state.model;
-  if (!line.given("latents")) settings.fit.latents = model.latents();
+  preset.latents = model.latents();
+  preset.noise = model.noise.type();
+  preset.slab = model.slab.type();
+  if (model.intercept.size() == 0) preset.intercept = Intercept::none;
+  settings.fit = apply(settings.learning, preset);
   if (settings.fit.latents != model.latents())
     throw UsageError(fmt::format("latents is {}, but the model {} has {}; leave --latents out", settings.fit.latents,
                                  settings.init, model.latents()));
-  if (!line.given("noise")) settings.fit.noise = model.noise.type();
-  if (!line.given("slab")) settings.fit.slab = model.slab.type();
-  if (!line.given("intercept") && model.intercept.size() == 0) settings.fit.intercept = Intercept::none;
   return model;
 }
 
@@ -160,19 +162,15 @@ int run_fit(const CommandLine& line) {
   if (!settings.resume.empty())
     checkpoint = load_checkpoint(line, settings);
   else
-    start = load_start(line, settings);
+    start = load_start(settings);
   if (!checkpoint) choose_missing(line, settings, nullptr);
   const Method method = settings.fit.inference.method;
-  check_options_of(line, method);
-  check_sigma(line, settings.fit.known_noise);
-  check_use(line, settings.fit);
-  const std::string note = clip_truncation(line, settings.fit.inference, settings.fit.latents);
+  const std::string note = clip_truncation(settings.learning, settings.fit.inference, settings.fit.latents);
   settings.fit.validate();
   if (start && settings.restarts > 1)
     refuse_restarts("init", "is a model, from which all starts would be the same", settings.restarts);
   if (settings.checkpoint_every < 1) throw UsageError("checkpoint-every is 0; it must be at least 1");
   check_files(settings);
-  check_sharing(line, settings.fit.sharing);
 
   use_team(settings.fit);
   Input input = open_input(line, settings, "fit", checkpoint ? &*checkpoint : nullptr, team());
@@ -181,9 +179,9 @@ int run_fit(const CommandLine& line) {
   const std::unique_ptr<Data>& data = input.data;
   if (checkpoint) input.check(checkpoint->state.model, settings.resume);
   if (start) input.check(*start, settings.init);
-  if (input.recording && settings.fit.factored.shape.rows == 0)
-    settings.fit.factored.shape = {input.recording->window, 1, input.recording->channels};
-  check_shape("shape", settings.fit.factored.shape, data->cols(), data->name());
+  if (input.recording && settings.fit.shape.rows == 0)
+    settings.fit.shape = {input.recording->window, 1, input.recording->channels};
+  check_shape("shape", settings.fit.shape, data->cols(), data->name());
   check_shape("show-basis", settings.show_basis, data->cols(), data->name());
   progress.say(announcement(input, settings));
   if (!note.empty()) progress.say(note);

@@ -162,23 +162,14 @@ int run_infer(const CommandLine& line) {
         fmt::format("states is {}; at most {} of each data point can be written", settings.states, kMostStates));
   const ModelFile file = load_model(settings.model);
   const Model& model = file.state.model;
-  if (file.options) {
-    settings.fit.inference = file.options->inference;
-    settings.fit.inference.threads = 0;
-    line.apply(settings);
-  }
+  FitOptions preset;
+  if (file.options) preset.inference = file.options->inference;
+  preset.inference.threads = 0;
+  settings.fit = apply(settings.learning, preset);
   choose_missing(line, settings, &file);
-  check_options_of(line, settings.fit.inference.method);
   check_point_estimate(settings);
-  if (codes_by_lambda(settings.fit.inference) && !traits(settings.fit.inference.method).coding)
-    for (const char* name : {"atoms-per-point", "error-gain"})
-      if (line.given(name))
-        throw UsageError(
-            fmt::format("{} is given, but coding is lasso, which ends by lambda; leave it out, or choose "
-                        "--coding bounded or omp",
-                        name));
   check_impute(line, settings, model);
-  const std::string note = clip_truncation(line, settings.fit.inference, model.latents());
+  const std::string note = clip_truncation(settings.learning, settings.fit.inference, model.latents());
   settings.fit.inference.validate(model.latents());
   Input input = open_input(line, settings, "infer", &file, solo());
   mark_missing(settings, "infer", solo(), input);

@@ -126,7 +126,8 @@ Inpainted inpaint_watched(const Settings& settings, const InpaintingRun& run, co
 }  // namespace
 
 int run_inpaint(const CommandLine& line) {
-  const Settings& settings = line.settings;
+  Settings settings = line.settings;
+  settings.fit = apply(settings.learning, {});
   const InpaintSettings& asked = settings.inpaint;
   check_gap_options(line);
   InpaintOptions options = asked.options;

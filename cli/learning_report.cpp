@@ -70,7 +70,7 @@ void write_learning_report(const std::string& path, const std::string& title, co
   Report report(title, file.recording
                            ? fmt::format("{} basis functions of {}", model.latents(), recording_text(*file.recording))
                            : fmt::format("{} basis functions in {} dimensions", model.latents(), model.dimensions()));
-  const Shape of_data = file.options && !file.recording ? file.options->factored.shape : Shape{};
+  const Shape of_data = file.options && !file.recording ? file.options->shape : Shape{};
   const Method method = file.method();
   add_model(report, file.state, drawn_shape(show_basis, of_data), file.recording, method);
   if (!free_energies.empty()) add_starts(report, first_seed, free_energies, method);

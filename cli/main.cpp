@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "devices.h"
+#include "options/flags.h"
 #include "pages/help.h"
 #include "pages/man_pages.h"
 #include "program_team.h"
@@ -22,12 +23,13 @@ namespace {
 using namespace gsc;
 using namespace gsc::cli;
 
-int run(Command command, std::vector<std::string> words) {
+int run(Command command, std::vector<std::string> words) try {
   const CommandLine line(command, std::move(words));
   if (line.help) {
     fmt::print("{}", command_help(command));
     return kDone;
   }
+  if (!line.note.empty() && !line.settings.quiet && team().root()) talk(fmt::format("gsc: {}\n", line.note));
   constexpr unsigned kDivided = kFit | kDenoise | kSeparate | kReproduce;
   if ((command & kDivided) == 0) require_one_process(text_of(command).name);
   switch (command) {
@@ -53,6 +55,8 @@ int run(Command command, std::vector<std::string> words) {
       return run_info(line);
   }
   return kFailed;
+} catch (const UsageError& error) {
+  throw UsageError(in_flags(error.what(), command));
 }
 
 int dispatch(std::vector<std::string> words, std::string& name) {

@@ -27,8 +27,8 @@ experiments::Request request_of(const Settings& settings) {
   request.data = !asked.data.empty() ? asked.data : variable != nullptr ? variable : "";
   request.quick = asked.quick;
   request.trials = asked.trials;
-  request.seed = settings.fit.seed;
-  FitOptions of_team = settings.fit;
+  request.seed = settings.learning.seed.value_or(FitOptions().seed);
+  FitOptions of_team = apply(settings.learning, {});
   use_team(of_team);
   request.team = &team();
   request.threads = thread_count(of_team.inference.threads);

@@ -32,9 +32,6 @@ void check_combination(const CommandLine& line, const Settings& settings) {
     throw UsageError("save-model is for --generator bars; there is no other model to save");
   if (settings.generator == Generator::bars && line.given("perturbation"))
     throw UsageError("perturbation is for --generator laplace and cauchy");
-  if (settings.generator && settings.generator != Generator::bars &&
-      (settings.fit.latents < 1 || settings.fit.latents > kMaxLatents))
-    throw UsageError(fmt::format("latents is {}; it must lie between 1 and {}", settings.fit.latents, kMaxLatents));
 }
 
 bool to_sound(const Settings& settings) { return is_sound_file(settings.output); }
@@ -121,7 +118,8 @@ Index write_generated(const Settings& settings, Random& random) {
 
 int run_sample(const CommandLine& line) {
   Settings settings = line.settings;
-  if (!line.given("latents")) settings.fit.latents = kUsualLatents;
+  settings.fit.latents = kUsualLatents;
+  settings.fit = apply(settings.learning, settings.fit);
   check_combination(line, settings);
   check_files(line);
 

@@ -12,12 +12,12 @@ namespace gsc::cli {
 /// The words of --method: those that learn the model, and fastica.
 std::string separate_methods(std::string_view separator);
 
-/// Throws UsageError naming the first option that is given and that the method does not have.
+/// Throws UsageError for a word that is no method, and for options of FastICA and of starts that it does not have.
 void check_method_options(const CommandLine& line, const SeparateSettings& asked);
 
 /// Sets method, start, truncation and FastICA's own options as asked, and `settings` to what will be used: what was
 /// left out is chosen. Returns what the user should know.
-std::string set_method(const CommandLine& line, Settings& settings, Index channels, SeparateOptions& options);
+std::string set_method(Settings& settings, Index channels, SeparateOptions& options);
 
 /// "fastica (symmetric, tanh)"
 std::string fastica_text(const FasticaOptions& options);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-
 namespace gsc::cli {
 
 void StartsWatcher::on_iteration(const FitState& state) {

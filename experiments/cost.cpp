@@ -106,7 +106,7 @@ class Cost final : public Experiment {
   static Json denoising(const Json& settings, const Request& request) {
     const Picture clean = benchmark_picture(request), noisy = noisy_picture(clean, settings);
     DenoiseOptions options = denoise_options(settings);
-    options.threads = request.threads;
+    options.learning.inference.threads = request.threads;
     const bool with_curve = settings["part"] == "time";
     options.models = 1;
     options.validate();

@@ -13,7 +13,7 @@ Denoised denoise_restarts(const Picture& noisy, DenoiseOptions options, int star
   const auto free_energy = [](const Denoised& one) { return one.learned[0].fit.last().free_energy; };
   Denoised best = denoise(noisy, options);
   for (int i = 1; i < starts; ++i) {
-    options.seed += 1000;
+    *options.learning.seed += 1000;
     Denoised next = denoise(noisy, options);
     if (free_energy(next) > free_energy(best)) best = std::move(next);
   }
@@ -44,36 +44,36 @@ Json other_denoising(const std::string& method, std::optional<double> told, bool
 DenoiseOptions denoise_options(const Json& settings) {
   DenoiseOptions options;
   // Not the seed of the noise: the same draws would be in both.
-  options.seed = settings.at("seed").get<std::uint64_t>() + 1000;
+  options.learning.seed = settings.at("seed").get<std::uint64_t>() + 1000;
   if (settings.contains("quality")) {
     options.quality = word<Quality>(settings, "quality");
     return options;
   }
-  options.method = word<Method>(settings, "method");
-  if (!spike_and_slab(options.method)) {
-    if (settings.contains("told")) options.sigma = settings.at("told").get<double>();
-    if (settings.contains("latents")) options.latents = settings.at("latents").get<Index>();
-    if (settings.contains("iterations")) options.iterations = settings.at("iterations").get<int>();
+  options.learning.inference.method = word<Method>(settings, "method");
+  if (!spike_and_slab(options.learning.method())) {
+    if (settings.contains("told")) options.learning.sigma = settings.at("told").get<double>();
+    if (settings.contains("latents")) options.learning.latents = settings.at("latents").get<Index>();
+    if (settings.contains("iterations")) options.learning.iterations = settings.at("iterations").get<int>();
     return options;
   }
   // As published: full EM that learns the noise, and nothing but the model's posterior mean.
   options.noise = NoiseSource::learned;
-  options.batch = 0;
+  options.learning.batch = 0;
   options.nonlocal = options.groups = 0;
   options.patch = 8;
   options.models = 1;
-  options.latents = settings.at("latents").get<Index>();
-  options.iterations = settings.at("iterations").get<int>();
-  options.precision = Precision::double_precision;
-  if (options.method == Method::factored) {
+  options.learning.latents = settings.at("latents").get<Index>();
+  options.learning.iterations = settings.at("iterations").get<int>();
+  options.learning.inference.precision = Precision::double_precision;
+  if (options.learning.method() == Method::factored) {
     // From random numbers, and with means to learn, it stays far from sparse codes.
     options.patch_mean = PatchMean::remove;
     return options;
   }
-  options.candidates = settings.at("candidates").get<Index>();
-  options.max_active = settings.at("max_active").get<Index>();
-  options.selection = Selection::singleton;
-  options.init = Init::random;
+  options.learning.inference.candidates = settings.at("candidates").get<Index>();
+  options.learning.inference.max_active = settings.at("max_active").get<Index>();
+  options.learning.inference.selection = Selection::singleton;
+  options.learning.init = Init::random;
   options.patch_mean = PatchMean::keep;
   options.weights = PatchWeights::equal;
   return options;
@@ -88,7 +88,7 @@ DenoisingTrial run_denoising(const Json& settings, const Request& request) {
   trial.clean = benchmark_picture(request);
   trial.noisy = noisy_picture(trial.clean, settings);
   DenoiseOptions options = denoise_options(settings);
-  options.threads = request.threads;
+  options.learning.inference.threads = request.threads;
   trial.denoised = denoise_restarts(trial.noisy, options, settings.value("starts", 1));
   return trial;
 }

@@ -30,14 +30,13 @@ SeparateOptions separate_options(const Json& settings, Index sources) {
   const std::string method = settings.at("method");
   if (method == kUsualSeparation) {
     options.restarts = settings.at("starts");
-    options.fit.iterations = settings.at("iterations");
-    options.fit.inference.threads = 1;
+    options.learning.iterations = settings.at("iterations").get<int>();
+    options.learning.inference.threads = 1;
   } else if (method == to_string(SeparateMethod::fastica)) {
     options.method = SeparateMethod::fastica;
-    options.fit.inference.threads = 1;
+    options.learning.inference.threads = 1;
   } else {  // the paper's way
-    options.fit = separation_options(settings, sources);
-    options.choose_method = false;
+    options.learning = separation_options(settings, sources);
     options.restarts = settings.value("starts", 1);
     options.whiten = Whiten::off;
     options.start_from_fastica = false;
@@ -51,7 +50,7 @@ Json learn_dictionary(const Json& settings, const Matrix& mixture, const Matrix&
   FitOptions options;
   options.latents = mixing.cols();
   options.init = Init::random;
-  options.iterations = settings.at("iterations");
+  options.iterations = settings.at("iterations").get<int>();
   options.tolerance = 0;
   options.inference.method = word<Method>(settings, "method");
   options.inference.threads = 1;
@@ -80,12 +79,12 @@ Json amari_of(const Matrix& learned, const Matrix& mixing) {
 
 Matrix mixture_of(const Matrix& mixing, const Matrix& sources) { return mixing * sources; }
 
-FitOptions separation_options(const Json& settings, Index latents) {
-  FitOptions options;
+LearningChoices separation_options(const Json& settings, Index latents) {
+  LearningChoices options;
   options.intercept = Intercept::none;
   options.latents = latents;
   options.init = Init::random;
-  options.iterations = settings.at("iterations");
+  options.iterations = settings.at("iterations").get<int>();
   options.tolerance = 0;
   options.inference.method = word<Method>(settings, "method");
   options.inference.selection = Selection::singleton;
@@ -106,7 +105,7 @@ Json run_separation(const Json& settings, const Request& request) {
 
   if (is_dictionary(settings)) return learn_dictionary(settings, mixture, mixing, random());
   SeparateOptions options = separate_options(settings, sources.rows());
-  options.fit.seed = random();
+  options.learning.seed = random();
   const Stopwatch watch;
   const gsc::Separation separation = separate(mixture, options);
   const double seconds = watch.seconds();

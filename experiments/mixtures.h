@@ -15,7 +15,7 @@ Matrix mixture_of(const Matrix& mixing, const Matrix& sources);
 
 /// Options as the settings have them: method, truncation (H' = gamma, at most H), iterations; the paper's selection,
 /// random start and homoscedastic noise; one thread.
-FitOptions separation_options(const Json& settings, Index latents);
+LearningChoices separation_options(const Json& settings, Index latents);
 
 /// The method of settings that leaves all to gsc separate: starts and iterations alone are given.
 inline constexpr const char* kUsualSeparation = "separate";

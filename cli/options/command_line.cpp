@@ -65,6 +65,28 @@ Command section_of(const std::string& path, const std::string& section) {
                                suggestion(section, names)));
 }
 
+/// What an option was called before, and its name now.
+constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {{"known-noise", "sigma"}};
+
+/// The name of today; `note` is told what has changed.
+std::string current_name(std::string name, std::string& note) {
+  for (const auto& [before, now] : kRenamed) {
+    if (name != before) continue;
+    note = fmt::format("{} is now called {}", before, now);
+    return std::string(now);
+  }
+  return name;
+}
+
+/// The same for words of the command line: --name, or --name=value.
+void rename_flags(std::vector<std::string>& words, std::string& note) {
+  for (std::string& word : words) {
+    if (!word.starts_with("--")) continue;
+    const std::size_t end = std::min(word.find('='), word.size());
+    word = "--" + current_name(word.substr(2, end - 2), note) + word.substr(end);
+  }
+}
+
 }  // namespace
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
@@ -86,6 +108,7 @@ CommandLine::CommandLine(Command command, std::vector<std::string> words) {
   std::vector<Flag> flags;
   flags.reserve(options.size());
   for (const Option* option : options) flags.push_back({flag_names(*option), !option->is_switch(), option->several});
+  rename_flags(words, note);
   ParsedWords parsed;
   try {
     parsed = parse_words(flags, std::move(words));
@@ -101,7 +124,8 @@ CommandLine::CommandLine(Command command, std::vector<std::string> words) {
   const auto config =
       std::find_if(values_.begin(), values_.end(), [](const auto& v) { return v.first->name == "config"; });
   if (config != values_.end()) read_config(command, std::string(config->second.back()));
-  apply(settings);
+  for (const auto& [option, texts] : values_)
+    if (!option->left_alone(texts)) option->set(settings, texts);
   for (const Option* option : options) {
     if (!option->required || given(option->name)) continue;
     const std::string name = option->positional ? option->value : fmt::format("-{} {}", option->letter, option->value);
@@ -134,6 +158,7 @@ void CommandLine::read_config(Command command, const std::string& path) {
     if (line.key.empty()) continue;
     std::string key = line.key;
     std::replace(key.begin(), key.end(), '_', '-');
+    key = current_name(key, note);
     const auto is_named = [&](const auto& option) { return option.name == key; };
     const auto found = std::find_if(options.begin(), options.end(), [&](const Option* o) { return is_named(*o); });
     if (found == options.end() || key == "config") {
@@ -160,11 +185,6 @@ bool CommandLine::given(const std::string& name) const {
   return std::any_of(values_.begin(), values_.end(), [&](const auto& value) {
     return value.first->name == name && !value.first->left_alone(value.second);
   });
-}
-
-void CommandLine::apply(Settings& target) const {
-  for (const auto& [option, texts] : values_)
-    if (!option->left_alone(texts)) option->set(target, texts);
 }
 
 }  // namespace gsc::cli

@@ -15,11 +15,10 @@ class CommandLine {
   CommandLine(Command command, std::vector<std::string> words);
 
   bool given(const std::string& name) const;
-  /// Puts the options that were given on top of others: a checkpoint's, a model's.
-  void apply(Settings& settings) const;
 
   Settings settings;
   bool help = false;
+  std::string note;  ///< what the user should know about the words: that one has another name now
 
  private:
   void read_config(Command command, const std::string& path);

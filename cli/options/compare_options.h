@@ -7,8 +7,6 @@
 
 namespace gsc::cli {
 
-/// The table with a row of compare's for every option that fit and denoise keep in fields of their own; it sets both.
-std::vector<Option> with_compare_rows(std::vector<Option> table);
 
 /// Throws UsageError if an option is given that only the other kind of input has.
 void check_kind(const CommandLine& line, bool picture);

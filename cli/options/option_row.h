@@ -60,10 +60,11 @@ struct Row {
   std::string_view name, value;
   unsigned commands = 0;
   std::string_view group, help;
-  FieldPlace field;
+  FieldPlace field = {};
+  bool of_learning = false;
 
   std::string_view letter = {}, if_left_out = {}, extensions = {}, more_extensions = {};
-  bool positional = false, required = false, from_model = false;
+  bool positional = false, required = false, from_model = false, from_picture = false;
 
   Row argument() {
     positional = true;
@@ -90,6 +91,10 @@ struct Row {
     from_model = true;
     return *this;
   }
+  Row chosen_by_picture() {
+    from_picture = true;
+    return *this;
+  }
   /// For completion, where VALUE does not end in an extension: those of the files it is likely to be, "png tif".
   Row files(std::string_view likely, std::string_view also = "") {
     extensions = likely;
@@ -98,35 +103,20 @@ struct Row {
   }
 };
 
-/// Settings to measure where fields lie; it is the same place in all Settings.
-const Settings& usual_settings();
-
-/// `field` is one of usual_settings().
-template <class Field>
-FieldPlace place_of(const Field& field) {
-  const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&usual_settings());
-  return {&field_type<Field>(), static_cast<std::size_t>(offset)};
+/// The field to which `members` lead from Settings.
+template <auto... Members>
+FieldPlace at() {
+  using Field = std::decay_t<decltype((std::declval<Settings&>().*....*Members))>;
+  return {&field_type<Field>(), [](Settings& settings) -> void* { return &(settings.*....*Members); },
+          [](const Settings& settings) -> const void* { return &(settings.*....*Members); }};
 }
 
-/// `members` lead from Settings to the field; everything else follows from the field's type.
-template <class... Members>
+/// A row for a field of Settings.
 Row row(std::string_view name, std::string_view value, unsigned commands, std::string_view group, std::string_view help,
-        Members... members) {
-  const FieldPlace place = place_of((usual_settings().*....*members));
-  return {name, place.type->words.empty() ? value : place.type->words, commands, group, help, place};
-}
+        const FieldPlace& field);
 
-/// A row for an option of the library, which says how it is called, what it takes and what it means
-/// (learning/fit_option_list.h). says() replaces the latter.
+/// A row for an option of learning; the library says what it takes and means. says() replaces the latter.
 Row listed(std::string_view name, unsigned commands, std::string_view group);
-
-/// The same words for a field elsewhere, to which `members` lead from Settings.
-template <class... Members>
-Row listed(std::string_view name, unsigned commands, std::string_view group, Members... members) {
-  Row made = listed(name, commands, group);
-  made.field = place_of((usual_settings().*....*members));
-  return made;
-}
 
 /// The table that rows make; they and their words need not outlive the call.
 struct Rows {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gsc/denoise.h>
+#include <gsc/option_list.h>
 #include <gsc/separate.h>
 
 #include <array>
@@ -45,7 +46,7 @@ T parse_value(const std::string& name, const std::string& text) {
     if (const std::optional<T> value = find_word<T>(text)) return *value;
     throw UsageError(fmt::format("{} is '{}'; choose one of {}", name, text, words<T>()));
   } else if constexpr (std::is_same_v<T, Shape>) {
-    return parse_shape(name, text);
+    return read_shape(name, text);
   } else {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

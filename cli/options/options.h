@@ -3,7 +3,6 @@
 // "options" of the metrics all come from option_table().
 
 #include <gsc/denoise.h>
-#include <gsc/fit.h>
 #include <gsc/inpaint.h>
 #include <gsc/separate.h>
 #include <gsc/streams.h>
@@ -15,9 +14,6 @@
 #include <vector>
 
 namespace gsc::cli {
-
-/// How the values of a data point lie: rows x cols pixels of some channels; rows 0: nobody said.
-using Shape = FactoredOptions::Shape;
 
 using Json = nlohmann::ordered_json;
 
@@ -63,9 +59,9 @@ struct SeparateSettings {
   std::string method;  ///< a Method's word, or fastica; empty: separate() chooses
   /// random, or fastica; of fastica random, or a file with a mixing matrix. Empty: fastica, of which random.
   std::string init;
-  FasticaOptions fastica;  ///< its iterations and tolerance are those of fit, where given
-  std::string sources;     ///< an experiment: known sources, to be mixed here
-  std::string mix;         ///< "orthogonal", or a perturbation
+  FasticaOptions fastica;
+  std::string sources;  ///< an experiment: known sources, to be mixed here
+  std::string mix;      ///< "orthogonal", or a perturbation
   double add_noise = 0;
   std::uint64_t mix_seed = 1;
 };
@@ -80,7 +76,7 @@ struct DenoiseSettings {
   std::uint64_t noise_seed = 1;
   std::string keep_noisy, std;  ///< pictures to write
   std::optional<PixelDepth> depth;
-  DenoiseOptions options;  ///< seed and threads are those of the program
+  DenoiseOptions options;  ///< but for what is of learning
 };
 
 /// What only gsc inpaint has.
@@ -100,7 +96,7 @@ struct InpaintSettings {
   InpaintOptions options;  ///< seed and threads are those of the program
 };
 
-/// What only gsc compare has. Its other options are those of fit and denoise, in the fields of both.
+/// What only gsc compare has. Its other options are those of fit and denoise.
 struct CompareSettings {
   std::string input;  ///< a picture, or a table as open_data() takes it
   std::string methods = "truncated,factored";
@@ -132,7 +128,8 @@ struct Settings {
   std::string save_model;
   std::string report;
 
-  FitOptions fit;             ///< infer uses fit.inference; sample fit.seed and fit.latents
+  LearningChoices learning;   ///< what is given of the options of learning
+  FitOptions fit;             ///< these on top of what the command takes for the rest
   std::string init = "data";  ///< random, data or a model file
   int checkpoint_every = 10;
   int restarts = 1;
@@ -157,31 +154,34 @@ struct Settings {
   ReproduceSettings reproduce;
 
   bool json = false, devices = false;
-  Shape show_basis;  ///< of the pictures that are drawn; else that of the data points, fit.factored.shape
+  Shape show_basis;  ///< of the pictures that are drawn; else that of the data points, fit.shape
   bool quiet = false;
 };
 
 struct FieldType;  // option_row.h
 
-/// A field of Settings: of what type it is, and how many bytes from the beginning of Settings.
+/// A field of Settings: of what type it is, and where.
 struct FieldPlace {
   const FieldType* type = nullptr;
-  std::size_t offset = 0;
+  void* (*in)(Settings&) = nullptr;
+  const void* (*of)(const Settings&) = nullptr;
 };
 
 struct Option {
   std::string name;   ///< --name on the command line, name in the config file
   std::string value;  ///< what stands for the value in help; empty for a switch
   unsigned commands = 0;
-  std::string group;               ///< heading in help
-  std::string help;                ///< one line
-  std::vector<FieldPlace> fields;  ///< where the value goes; of all rows but some of compare's just one
-  std::string letter;              ///< short form, as in -o
-  bool positional = false;         ///< an argument, given without its name
-  bool several = false;            ///< may be given more than once, and all count
+  std::string group;         ///< heading in help
+  std::string help;          ///< one line
+  FieldPlace field;          ///< where the value goes, unless it is
+  bool of_learning = false;  ///< in Settings::learning, under the same name
+  std::string letter;        ///< short form, as in -o
+  bool positional = false;   ///< an argument, given without its name
+  bool several = false;      ///< may be given more than once, and all count
   bool required = false;
   std::string if_left_out;              ///< where the default is not just a value
   bool from_model = false;              ///< infer takes it from the model file if left out
+  bool from_picture = false;            ///< denoise finds it out if left out
   std::vector<std::string> extensions;  ///< of the files that completion offers; none: all of them
 
   /// Takes the last of the texts, or all if the option takes several. Throws UsageError if one is not a value of the
@@ -189,6 +189,8 @@ struct Option {
   void set(Settings& settings, const std::vector<std::string>& texts) const;
   Json get(const Settings& settings) const;
   bool is_switch() const { return value.empty(); }
+  /// As the library calls it, and files and JSON: with _ for -.
+  std::string key() const;
   /// Whether these texts say `auto`: as if the option were left out, also of a config file. Names of files say nothing.
   bool left_alone(const std::vector<std::string>& texts) const;
   /// What happens when the option is not given, for help; may be empty.

@@ -7,8 +7,6 @@
 
 namespace gsc::cli {
 
-/// Throws UsageError, which calls it `name`, unless it is two or three whole numbers from 1 up.
-Shape parse_shape(const std::string& name, const std::string& text);
 std::string to_string(const Shape& shape);
 
 /// Throws UsageError if a shape that was given has not as many values as there are `dimensions`, those of `of_what`.

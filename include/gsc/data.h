@@ -34,6 +34,13 @@ class GSC_EXPORT Data {
   virtual bool root_only() const { return false; }
 };
 
+/// How the columns of a table lie: rows x cols pixels (or places, or moments) with `channels` values each, the channels
+/// of a pixel together. rows 0: nobody said.
+struct Shape {
+  Index rows = 0, cols = 0, channels = 1;
+  bool operator==(const Shape&) const = default;
+};
+
 /// Data held in memory as doubles.
 class GSC_EXPORT MatrixData final : public Data {
  public:

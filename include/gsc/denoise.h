@@ -2,8 +2,8 @@
 // Denoising a picture by learning from its own patches; the noise level is measured. Target gsc::tasks.
 
 #include <gsc/export.h>
-#include <gsc/fit.h>
 #include <gsc/noise.h>
+#include <gsc/option_list.h>
 #include <gsc/picture.h>
 #include <gsc/words.h>
 
@@ -24,18 +24,11 @@ struct GSC_EXPORT DenoiseOptions {
   Quality quality = Quality::standard;  ///< sets what is left out below
   std::optional<Index> patch;           ///< patches of patch x patch pixels, over all channels
   std::optional<Index> stride;          ///< of the patches that are averaged in the end
-  std::optional<Index> latents, candidates, max_active;
-  std::optional<int> iterations;  ///< EM iterations, or with `batch` passes over the patches
-  /// Where learning starts; left out: from patches of the smoothed picture, which is good at all noise levels.
-  std::optional<Init> init;
   /// remove: each patch's mean is taken out before learning and put back after. keep: the paper's way.
   std::optional<PatchMean> patch_mean;
   std::optional<int> models;  ///< so many models, of different patches, are learned and their pictures averaged
   /// Of overlapping patches; left out: certainty where the mean is removed, else equal.
   std::optional<PatchWeights> weights;
-  /// The noise's standard deviation in the units of the pixels, if it is known; left out: measured. Methods that must
-  /// be told it (ksvd) take it, or else what is measured.
-  std::optional<double> sigma;
   /// measured: measure_noise() says how strong the noise is, and learning holds to it. learned: with the rest of the
   /// model, which takes what it cannot explain for noise; left out: measured, but for the factored method.
   std::optional<NoiseSource> noise;
@@ -43,28 +36,22 @@ struct GSC_EXPORT DenoiseOptions {
   std::optional<int> nonlocal;
   /// Rounds of a second opinion: patches that look alike in the result so far as draws of one Gaussian.
   std::optional<int> groups;
-  Method method = kUsualMethod;
-  FactoredOptions factored;    ///< read if method is factored; its shape is that of the patches
-  CodingOptions coding;        ///< read by methods that learn a dictionary
-  bool coding_chosen = false;  ///< coding.coding is meant; else online learns by bounded codes, unless lambda is given
-  DictionaryOptions dictionary;  ///< the same
-  /// Of the beta-process method, as in BetaProcessOptions and InferenceOptions; left out: of burn_in half of the
-  /// iterations.
-  std::optional<int> chains, burn_in;
-  std::optional<Index> draws;
-  UsagePrior usage_prior = UsagePrior::program;  ///< of that and the beta-variational method
-  Selection selection = Selection::conditional;
-  Precision precision = Precision::single_precision;
-  std::optional<Index> batch;  ///< stepwise EM, as FitOptions::batch and polish
-  int polish = 0;
   std::optional<Index> train_patches;  ///< learn on so many random patches where there are more
-  std::uint64_t seed = 1;
-  int threads = 0;
-  std::string device = "cpu";
-  SharingOptions sharing;  ///< all ranks of a team have the picture and get the result
+  /// Of learning; the rest follows from the quality, the picture and its noise. sigma is in the units of the pixels; left
+  /// out, it is measured. init left out: from patches of the smoothed picture, which is good at all noise levels. online
+  /// learns by bounded codes, or with a lambda by the lasso.
+  LearningChoices learning;
+  Team* team = &solo();  ///< all ranks have the picture and get the result
 
   void validate() const;  ///< throws UsageError
+  /// Of learning, what is known before a picture is: what is chosen, on top of what all pictures have.
+  FitOptions usual() const;
 };
+
+/// The options of denoising, its own and those of learning that it reads, and one of them set from a text
+/// (gsc/option_list.h).
+GSC_EXPORT std::vector<OptionDescription> denoise_option_list();
+GSC_EXPORT void set_option(DenoiseOptions& options, std::string_view name, const std::string& text);
 
 struct Denoised {
   struct Learned {

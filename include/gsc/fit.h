@@ -37,14 +37,9 @@ enum class SweepOrder { random, fixed };
 /// Learning by the factored method (Titsias and Lazaro-Gredilla 2011; docs/methods.md).
 struct FactoredOptions {
   /// Of each column of W. none: W is a point estimate. identity: N(0, I). gp: a Gaussian process, squared-exponential
-  /// over the positions of `shape`.
+  /// over the positions of FitOptions::shape.
   BasisPrior basis_prior = BasisPrior::identity;
   double length_scale = 0;  ///< gp, in pixels or samples; 0: learned
-  /// gp: how the dimensions lie. rows x cols pixels with `channels` values each, independent of each other, the
-  /// channels of a pixel together. rows 0: a square if there is one, else a time series.
-  struct Shape {
-    Index rows = 0, cols = 0, channels = 1;
-  } shape;
   /// One pi and one slab variance for all latents and slab mean 0, as in that paper; else they are learned as in the
   /// other methods.
   bool shared_prior = true;
@@ -72,7 +67,7 @@ struct GSC_EXPORT FitOptions {
   /// The noise's standard deviation, if it is known: then it is not learned. It starts higher and comes down to this in
   /// the first quarter of the iterations, so that what is strong is learned first. 0: learned. Methods that must be
   /// told it take it as it is; 0: an estimate, of which a note tells.
-  double known_noise = 0;
+  double sigma = 0;
   Update noise_update = Update::exact;
   Update slab_update = Update::exact;
   FactoredOptions factored;         ///< read if inference.method is factored
@@ -85,6 +80,9 @@ struct GSC_EXPORT FitOptions {
   int polish = 3;           ///< with batch: the last so many iterations are full EM, so that the free energy is exact
   double tolerance = 1e-6;  ///< stop when the free energy changes by less than this part of itself; 0: never
   std::uint64_t seed = 1;
+  /// How the columns of the data lie: neighbours for a gp prior (channels are independent of each other), and pictures
+  /// in the page. rows 0: a square if there is one, else a time series.
+  Shape shape;
   SharingOptions sharing;  ///< among the processes of a team, all of which call fit()
 
   /// Throws UsageError naming the first field with an impossible value.

@@ -14,7 +14,7 @@ struct NoiseLevel {
   double error = 0;  ///< its relative standard error: a guess, from the pixels measured and the texture among them
   bool uncertain = false;  ///< texture everywhere, too few pixels, or most of them clipped
   std::string why = {};    ///< is it uncertain
-  bool told = false;       ///< by DenoiseOptions::sigma, not measured
+  bool told = false;       ///< by whoever denoises, not measured
 };
 
 /// Adds N(0, sigma^2); `clip` also rounds and clips to the range of the depth.

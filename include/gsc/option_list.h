@@ -3,7 +3,7 @@
 // language binding, a form, a settings file.
 
 #include <gsc/export.h>
-#include <gsc/fit.h>
+#include <gsc/learning_choices.h>
 
 #include <string>
 #include <string_view>
@@ -15,12 +15,13 @@ enum class OptionKind { integer, real, word, boolean, text, shape };
 
 struct OptionDescription {
   std::string name;                    ///< as in model files: "max_active"
-  OptionKind kind = OptionKind::real;  ///< shape: FactoredOptions::Shape, rows 0 if it is left out
+  OptionKind kind = OptionKind::real;  ///< shape: Shape, rows 0 if it is left out
   std::vector<std::string> words;      ///< of kind word: what can be chosen
   std::string usual;                   ///< the default, as text; 0x0x1 for a shape
   double smallest = 0, largest = 0;    ///< of numbers
   std::string help;                    ///< one line
-  bool in_files = true;                ///< a model file has it; else it is of one run only
+  std::string value;                   ///< what stands for the value in help: "N"; empty for words
+  std::string attribute;               ///< its name in model files; empty: it is of one run only and in none
   /// Those that read it; empty: all. Others refuse another value than the default, and their model files do not have
   /// it.
   std::vector<Method> methods;
@@ -34,6 +35,10 @@ GSC_EXPORT std::vector<OptionDescription> fit_option_list();
 /// are FitOptions::validate()'s to check.
 GSC_EXPORT std::string option_text(const FitOptions& options, std::string_view name);
 GSC_EXPORT void set_option(FitOptions& options, std::string_view name, const std::string& text);
+GSC_EXPORT void set_option(LearningChoices& choices, std::string_view name, const std::string& text);
+
+/// The shape that a text as 8x8 or 8x8x3 means. Throws UsageError, which calls it `name`, where it means none.
+GSC_EXPORT Shape read_shape(std::string_view name, std::string_view text);
 
 /// The options with this method, and with defaults where they are of other methods alone.
 GSC_EXPORT FitOptions options_for(FitOptions options, Method method);

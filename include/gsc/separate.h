@@ -2,7 +2,7 @@
 // Blind source separation: x = W (s.z) + noise, one column of W per source. Target gsc::tasks.
 
 #include <gsc/export.h>
-#include <gsc/fit.h>
+#include <gsc/learning_choices.h>
 #include <gsc/words.h>
 
 #include <optional>
@@ -44,8 +44,11 @@ struct FasticaRun {
 
 struct GSC_EXPORT SeparateOptions {
   SeparateMethod method = SeparateMethod::model;
-  FitOptions fit;             ///< latents 0: as many as channels
-  bool choose_method = true;  ///< exact up to 12 latents, then truncated with candidates = max_active = 10 (paper)
+  /// Left out: as many latents as channels, 350 iterations, random starts but for the first; the exact method up to 12
+  /// latents, then truncated with candidates = max_active = 10 (paper). Where one of these three is chosen, the method is
+  /// truncated and max_active all candidates. fastica reads latents, iterations, tolerance, seed and threads alone.
+  LearningChoices learning;
+  Team* team = &solo();
   /// Starts, the best free energy wins; run in parallel, one thread each, on all ranks of a team.
   int restarts = 10;
   /// Take the channels' means out, make them uncorrelated with unit variance, and learn from that: the mixing that is
@@ -55,9 +58,12 @@ struct GSC_EXPORT SeparateOptions {
   /// The first of the starts is from what FastICA finds instead of random numbers, unless there are more latents than
   /// channels, or mostly noise (then whiten automatic seeks a second time, from random starts alone).
   bool start_from_fastica = true;
-  /// With method fastica, which also reads latents, seed and threads of `fit`; and for start_from_fastica.
+  /// With method fastica, where `learning` goes before in what it has, too; and for start_from_fastica.
   FasticaOptions fastica;
-  SeparateOptions();  ///< 350 iterations, random starts but for the first, scalar noise, diagonal slab
+
+  /// What is learned with from a mixture of so many channels: what was left out is chosen. Throws UsageError naming the
+  /// first field with an impossible value.
+  FitOptions resolved(Index channels) const;
 };
 
 struct Separation {

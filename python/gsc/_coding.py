@@ -65,6 +65,8 @@ class SpikeSlabCoding(ModelEstimator):
         Starts with the seeds ``random_state``, ``random_state + 1``, ..., side by side; the best is kept.
     warm_start : bool, default=False
         ``fit`` starts from what was learned before.
+    known_noise : float or None, default=None
+        What ``sigma`` was called before; still understood.
     n_jobs : int or None, default=None
         Threads. None: as many as there are physical cores, or fewer where OMP_NUM_THREADS, threadpoolctl or a worker of
         joblib say so.
@@ -146,7 +148,7 @@ class SpikeSlabCoding(ModelEstimator):
         batch_size: int | None = None,
         polish: int = 3,
         tol: float = 1e-6,
-        known_noise: float | None = None,
+        sigma: float | None = None,
         noise_update: str = "exact",
         slab_update: str = "exact",
         basis_prior: str = "identity",
@@ -161,6 +163,7 @@ class SpikeSlabCoding(ModelEstimator):
         gap_memory: int = 1024,
         device: str = "cpu",
         warm_start: bool = False,
+        known_noise: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -181,7 +184,7 @@ class SpikeSlabCoding(ModelEstimator):
         self.batch_size = batch_size
         self.polish = polish
         self.tol = tol
-        self.known_noise = known_noise
+        self.sigma = sigma
         self.noise_update = noise_update
         self.slab_update = slab_update
         self.basis_prior = basis_prior
@@ -196,6 +199,7 @@ class SpikeSlabCoding(ModelEstimator):
         self.gap_memory = gap_memory
         self.device = device
         self.warm_start = warm_start
+        self.known_noise = known_noise
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

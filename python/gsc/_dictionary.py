@@ -24,7 +24,7 @@ class DictionaryCoding(CodingEstimator):
     learns the noise, too.
 
     ``"ksvd"`` and, with ``coding="bounded"`` or ``"omp"``, ``"online"`` code to the error that the noise explains, so
-    tell them how strong it is: ``known_noise``. Otherwise it is estimated from the data's covariance, which is too much
+    tell them how strong it is: ``sigma``. Otherwise it is estimated from the data's covariance, which is too much
     where structure fills all directions. ``"feature-sign"`` and ``"online"`` as it is give the codes of the lasso.
 
     A parameter that is of another method alone is refused where it has another value than its default. None is the 0 of
@@ -35,6 +35,8 @@ class DictionaryCoding(CodingEstimator):
     n_components : int or None, default=None
         How many components to learn; None: as many as there are features, or data points where these are fewer.
     {options}
+    known_noise : float or None, default=None
+        What ``sigma`` was called before; still understood.
     n_jobs : int or None, default=None
         Threads, as of :class:`SpikeSlabCoding`.
     random_state : int, RandomState instance or None, default=None
@@ -86,7 +88,7 @@ class DictionaryCoding(CodingEstimator):
     >>> random = np.random.default_rng(1)
     >>> codes = random.normal(size=(500, 8)) * (random.random((500, 8)) < 0.2)
     >>> X = codes @ random.normal(size=(8, 16)) + 0.1 * random.normal(size=(500, 16))
-    >>> coding = DictionaryCoding(8, known_noise=0.1, max_iter=20, random_state=1).fit(X)
+    >>> coding = DictionaryCoding(8, sigma=0.1, max_iter=20, random_state=1).fit(X)
     >>> coding.transform(X[:2]).shape
     (2, 8)
     """
@@ -96,7 +98,7 @@ class DictionaryCoding(CodingEstimator):
         n_components: int | None = None,
         *,
         method: str = "ksvd",
-        known_noise: float | None = None,
+        sigma: float | None = None,
         error_gain: float = 1.15,
         max_active: int | None = None,
         atoms_per_point: int | None = None,
@@ -110,6 +112,7 @@ class DictionaryCoding(CodingEstimator):
         batch_size: int | None = None,
         tol: float = 1e-6,
         missing: str = "error",
+        known_noise: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -117,7 +120,7 @@ class DictionaryCoding(CodingEstimator):
     ) -> None:
         self.n_components = n_components
         self.method = method
-        self.known_noise = known_noise
+        self.sigma = sigma
         self.error_gain = error_gain
         self.max_active = max_active
         self.atoms_per_point = atoms_per_point
@@ -131,6 +134,7 @@ class DictionaryCoding(CodingEstimator):
         self.batch_size = batch_size
         self.tol = tol
         self.missing = missing
+        self.known_noise = known_noise
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -16,11 +16,6 @@ from ._errors import UsageError
 from ._options import seed_of, threads_of
 
 
-def _in_parameters(note: str) -> str:
-    """A note of the library with its options called as users of this package know them."""
-    return note.replace("--iterations", "max_iter").replace("--nonlinearity", "nonlinearity")
-
-
 class FastICASeparation(SeparationEstimator):
     """Blind source separation by FastICA: directions in which the whitened mixture is least Gaussian.
 
@@ -142,7 +137,7 @@ class FastICASeparation(SeparationEstimator):
             self.unmixing_ = np.linalg.pinv(self.mixing_)
             self.intercept_ = result["mean"]
             self.n_iter_, self.converged_ = int(result["iterations"]), bool(result["converged"])
-            self.notes_ = [_in_parameters(note) for note in result["notes"]]
+            self.notes_ = list(result["notes"])
             if not self.converged_:
                 warnings.warn(self.notes_[-1], ConvergenceWarning, stacklevel=3)
         return result["sources"].astype(X.dtype, copy=False)

@@ -35,7 +35,7 @@ RENAMED = {
 RENAMED_IN_DICTIONARIES = {**RENAMED, "alpha": "lambda"}
 PARAMETER_OF = {option: parameter for parameter, option in RENAMED.items()}
 #: Where ``None`` is what leaves the choice to the library, whose own sign for that is this.
-LEFT_OUT = {"candidates": "0", "max_active": "0", "known_noise": "0", "length_scale": "0", "batch": "0", "threads": "0",
+LEFT_OUT = {"candidates": "0", "max_active": "0", "sigma": "0", "length_scale": "0", "batch": "0", "threads": "0",
             "shape": "0x0x1", "lambda": "0", "atoms_per_point": "0", "decay": "0"}
 
 #: The methods of each estimator: of the spike-and-slab model, a dictionary, the Beta process.
@@ -65,13 +65,13 @@ OPTIONS = _options_of(METHODS)
 DICTIONARY_OPTIONS = {
     name: option
     for name, option in _options_of(DICTIONARY_METHODS).items()
-    if name not in ("device", "partition", "alpha")
+    if name not in ("device", "partition", "alpha", "shape")
 }
 #: The same, and without the noise level, which is always learned.
 BETA_PROCESS_OPTIONS = {
     name: option
     for name, option in _options_of(BETA_PROCESS_METHODS).items()
-    if name not in ("device", "partition", "alpha", "known_noise")
+    if name not in ("device", "partition", "alpha", "sigma", "shape")
 }
 
 
@@ -200,6 +200,9 @@ def _checked_texts(
 
 def _texts(values: Mapping[str, Any], options: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, str]:
     texts = {}
+    if values.get("known_noise") is not None:
+        warnings.warn("known_noise is now called sigma", FutureWarning, stacklevel=5)
+        values = {**values, "sigma": values["known_noise"]}
     for parameter, value in values.items():
         option = renamed.get(parameter, parameter)
         if option in options and value is not None:

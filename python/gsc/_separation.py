@@ -149,12 +149,9 @@ class SpikeSlabSeparation(SeparationEstimator, ModelEstimator):
             X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2, ensure_min_features=2)
             n_components = X.shape[1] if self.n_components is None else self.n_components
             texts = texts_of(self.get_params(deep=False), n_components)
-            chosen = self.method is None and self.n_candidates is None and self.max_active is None
-            if not chosen:
-                _core.check_options(texts)
             self._check_start()
             starts = int(self.n_init), self.whiten, bool(self.fastica_start), self.nonlinearity, self.decorrelation
-            result = _core.separate(X, texts, chosen, *starts, watching(self))
+            result = _core.separate(X, texts, *starts, watching(self))
             if result["reason"] == "interrupted":
                 raise GscError("the callback gave up the separation: nothing was learned")
             self._take_model(result["model"])

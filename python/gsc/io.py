@@ -51,10 +51,10 @@ def _text(value: Any) -> str:
 
 
 def _put_options(group: Any, options: dict[str, str]) -> None:
-    for name, option in EVERY_OPTION.items():
-        text = options.get(name, option["usual"])
+    for key, option in EVERY_OPTION.items():
+        name, text = option["attribute"], options.get(key, option["usual"])
         of_others = option["methods"] and options.get("method", EVERY_OPTION["method"]["usual"]) not in option["methods"]
-        if not option["in_files"] or of_others:
+        if not name or of_others:
             continue
         if option["kind"] in ("word", "text"):
             _put_text(group, name, text)
@@ -211,8 +211,8 @@ class _Reader:
             if option["kind"] == "shape":
                 if "shape_rows" in attributes:
                     texts[name] = "x".join(str(int(attributes[f"shape_{part}"])) for part in ("rows", "cols", "channels"))
-            elif name in attributes:
-                texts[name] = _option_text(option["kind"], attributes[name])
+            elif option["attribute"] in attributes:
+                texts[name] = _option_text(option["kind"], attributes[option["attribute"]])
         return texts
 
     def history(self) -> dict[str, Any]:

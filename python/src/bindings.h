@@ -1,7 +1,8 @@
 #pragma once
 // What the files here give to each other. Each bind_*() adds its functions to the module.
 
-#include <gsc/fit.h>
+#include <gsc/learning_choices.h>
+#include <gsc/words.h>
 #include <nanobind/nanobind.h>
 
 #include <string>
@@ -20,7 +21,15 @@ void bind_inpaint(nb::module_& module);
 void bind_functions(nb::module_& module);
 
 /// Options by name, as texts that set_option() takes.
-FitOptions options_of(const nb::dict& texts, FitOptions usual = {});
+LearningChoices choices_of(const nb::dict& texts);
+FitOptions options_of(const nb::dict& texts);
+/// A value of an enumeration for the parameter `name`. Throws UsageError where the word is none.
+template <class Enum>
+Enum word_of(const std::string& name, const std::string& word) {
+  if (const std::optional<Enum> value = find_word<Enum>(word)) return *value;
+  throw UsageError(name + " is '" + word + "'; choose one of " + words<Enum>());
+}
+
 /// All of them as texts.
 nb::dict texts_of(const FitOptions& options);
 

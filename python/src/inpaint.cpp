@@ -3,22 +3,12 @@
 #include <gsc/inpaint.h>
 #include <nanobind/stl/string.h>
 
-#include <array>
-
 #include "bindings.h"
 #include "interruptible.h"
 #include "pictures.h"
 
 namespace gsc::python {
 namespace {
-
-constexpr std::array kQualities{Quality::fast, Quality::standard, Quality::best};
-
-Quality quality_of(const std::string& text) {
-  for (const Quality quality : kQualities)
-    if (to_string(quality) == text) return quality;
-  throw UsageError("quality is '" + text + "'; choose one of fast, standard, best");
-}
 
 /// From a model and the texts of its options of inference.
 std::shared_ptr<const PatchModel> patch_model(const nb::tuple& learned) {
@@ -33,7 +23,7 @@ InpaintOptions inpaint_options(const nb::dict& given) {
   for (const auto [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     if (name == "quality")
-      options.quality = quality_of(nb::cast<std::string>(value));
+      options.quality = word_of<Quality>(name, nb::cast<std::string>(value));
     else if (name == "patch")
       options.patch = nb::cast<Index>(value);
     else if (name == "groups")

@@ -41,7 +41,7 @@ nb::list option_list() {
     described["smallest"] = option.smallest;
     described["largest"] = option.largest;
     described["help"] = option.help;
-    described["in_files"] = option.in_files;
+    described["attribute"] = option.attribute;
     nb::list methods;
     for (const Method method : option.methods) methods.append(std::string(to_string(method)));
     described["methods"] = methods;
@@ -55,7 +55,14 @@ int usual_threads() { return std::max(1, std::min(thread_count(0), omp_get_max_t
 
 }  // namespace
 
-FitOptions options_of(const nb::dict& texts, FitOptions options) {
+LearningChoices choices_of(const nb::dict& texts) {
+  LearningChoices choices;
+  for (const auto [name, text] : texts) set_option(choices, nb::cast<std::string>(name), nb::cast<std::string>(text));
+  return choices;
+}
+
+FitOptions options_of(const nb::dict& texts) {
+  FitOptions options;
   for (const auto [name, text] : texts) set_option(options, nb::cast<std::string>(name), nb::cast<std::string>(text));
   return options;
 }

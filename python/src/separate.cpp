@@ -5,33 +5,17 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
-
 #include "bindings.h"
 #include "interruptible.h"
 
 namespace gsc::python {
 namespace {
 
-constexpr std::array kWhiten{Whiten::automatic, Whiten::on, Whiten::off};
-constexpr std::array kNonlinearities{Nonlinearity::tanh, Nonlinearity::cube, Nonlinearity::gauss};
-constexpr std::array kDecorrelations{Decorrelation::symmetric, Decorrelation::deflation};
-
-template <class Values>
-auto value_of(const char* name, const std::string& word, const Values& values) {
-  std::string words;
-  for (const auto value : values) {
-    if (to_string(value) == word) return value;
-    words += std::string(words.empty() ? "" : ", ") + std::string(to_string(value));
-  }
-  throw UsageError(std::string(name) + " is '" + word + "'; choose one of " + words);
-}
-
-template <class Values>
-std::vector<std::string> words_of(const Values& values) {
-  std::vector<std::string> words;
-  for (const auto value : values) words.emplace_back(to_string(value));
-  return words;
+template <class Enum>
+std::vector<std::string> all_words() {
+  std::vector<std::string> all;
+  for (const Enum value : kValues<Enum>) all.emplace_back(to_string(value));
+  return all;
 }
 
 /// Channels x samples of an array with a row for each sample.
@@ -46,17 +30,15 @@ Matrix mixture_of(const ArrayData& data) {
   return mixture;
 }
 
-nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, bool choose_method, int restarts,
-                           const std::string& whiten, bool fastica_start, const std::string& nonlinearity,
+nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, int restarts, const std::string& whiten, bool fastica_start, const std::string& nonlinearity,
                            const std::string& decorrelation, nb::object callback) {
   SeparateOptions options;
-  options.fit = options_of(texts, options.fit);
-  options.choose_method = choose_method;
+  options.learning = choices_of(texts);
   options.restarts = restarts;
-  options.whiten = value_of("whiten", whiten, kWhiten);
+  options.whiten = word_of<Whiten>("whiten", whiten);
   options.start_from_fastica = fastica_start;
-  options.fastica.nonlinearity = value_of("nonlinearity", nonlinearity, kNonlinearities);
-  options.fastica.decorrelation = value_of("decorrelation", decorrelation, kDecorrelations);
+  options.fastica.nonlinearity = word_of<Nonlinearity>("nonlinearity", nonlinearity);
+  options.fastica.decorrelation = word_of<Decorrelation>("decorrelation", decorrelation);
   Interruptible work;
   const ArrayData data(X, work.stop());
   PythonWatcher watcher(work, std::move(callback));
@@ -64,7 +46,6 @@ nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, bool choose
   work.run([&] { separation = separate(mixture_of(data), options, &watcher); });
   nb::dict values = result_of(std::move(separation.fit));
   values["sources"] = array_of(Matrix(separation.sources.transpose()));
-  separation.options.inference = separation.options.inference.resolved(separation.options.latents);
   values["options"] = texts_of(separation.options);
   values["winner"] = separation.winner;
   values["free_energies"] = separation.free_energies;
@@ -80,11 +61,11 @@ nb::dict separate_by_direction(const AnyTable& X, Index latents, const std::stri
                                const std::optional<PlainMatrix>& start, std::uint64_t seed, int threads) {
   SeparateOptions options;
   options.method = SeparateMethod::fastica;
-  options.fit.latents = latents;
-  options.fit.seed = seed;
-  options.fit.inference.threads = threads;
-  options.fastica.nonlinearity = value_of("nonlinearity", nonlinearity, kNonlinearities);
-  options.fastica.decorrelation = value_of("decorrelation", decorrelation, kDecorrelations);
+  if (latents > 0) options.learning.latents = latents;
+  options.learning.seed = seed;
+  options.learning.inference.threads = threads;
+  options.fastica.nonlinearity = word_of<Nonlinearity>("nonlinearity", nonlinearity);
+  options.fastica.decorrelation = word_of<Decorrelation>("decorrelation", decorrelation);
   options.fastica.iterations = iterations;
   options.fastica.tolerance = tolerance;
   if (start) options.fastica.start = matrix_of(*start);
@@ -111,18 +92,18 @@ nb::dict separate_by_direction(const AnyTable& X, Index latents, const std::stri
 }  // namespace
 
 void bind_separate(nb::module_& module) {
-  module.def("separate", &separate_channels, nb::arg("X"), nb::arg("options"), nb::arg("choose_method"),
+  module.def("separate", &separate_channels, nb::arg("X"), nb::arg("options"),
              nb::arg("restarts"), nb::arg("whiten"), nb::arg("fastica_start"), nb::arg("nonlinearity"),
              nb::arg("decorrelation"), nb::arg("callback").none());
   module.def("separate_by_fastica", &separate_by_direction, nb::arg("X"), nb::arg("latents"), nb::arg("nonlinearity"),
              nb::arg("decorrelation"), nb::arg("iterations"), nb::arg("tolerance"), nb::arg("start").none(),
              nb::arg("seed"), nb::arg("threads"));
   // What separation takes where an option is left out, which is not always what learning does.
-  module.def("separate_usual", [] { return texts_of(SeparateOptions().fit); });
+  module.def("separate_usual", [] { return texts_of(SeparateOptions().resolved(1)); });
   module.attr("separate_fastica_start") = SeparateOptions().start_from_fastica;
-  module.attr("whiten_words") = words_of(kWhiten);
-  module.attr("nonlinearity_words") = words_of(kNonlinearities);
-  module.attr("decorrelation_words") = words_of(kDecorrelations);
+  module.attr("whiten_words") = all_words<Whiten>();
+  module.attr("nonlinearity_words") = all_words<Nonlinearity>();
+  module.attr("decorrelation_words") = all_words<Decorrelation>();
   const FasticaOptions fastica;
   module.attr("fastica_usual") =
       nb::make_tuple(std::string(to_string(fastica.nonlinearity)), std::string(to_string(fastica.decorrelation)),

@@ -172,7 +172,7 @@ def test_what_it_has_not():
     coding = gsc.BetaProcessCoding(3)
     for name in ("score", "score_samples", "partial_fit"):
         assert not hasattr(coding, name)
-    assert "known_noise" not in coding.get_params() and hasattr(coding.set_params(method="beta-variational"), "score")
+    assert "sigma" not in coding.get_params() and hasattr(coding.set_params(method="beta-variational"), "score")
     with pytest.raises(NotFittedError):
         coding.transform(DATA)
 

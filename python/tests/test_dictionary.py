@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 import gsc
 
 METHODS = {
-    "ksvd": {"method": "ksvd", "known_noise": 0.05, "max_active": 2},
+    "ksvd": {"method": "ksvd", "sigma": 0.05, "max_active": 2},
     "online": {"method": "online", "alpha": 0.5, "batch_size": 200},
     "pursuit": {"method": "online", "coding": "omp", "atoms_per_point": 2, "batch_size": 100},
     "feature-sign": {"method": "feature-sign", "alpha": 0.5},
@@ -142,7 +142,7 @@ def test_missing_values(name):
         ({"n_components": 2.5}, "n_components is '2.5'; it must be a whole number"),
         ({"method": "online", "alpha": -1.0}, "alpha is -1; it must be positive"),
         ({"method": "online", "coding": "pink"}, "coding is 'pink'; choose one of lasso, bounded, omp"),
-        ({"known_noise": -1.0}, "known_noise is -1"),
+        ({"sigma": -1.0}, "sigma is -1"),
         ({"error_gain": 0.0}, "error_gain is 0; it must lie between"),
         ({"atoms_per_point": 13}, "atoms_per_point is 13; it must not exceed"),
         ({"max_active": -1}, "max_active is -1; it must not be negative"),
@@ -169,7 +169,7 @@ def test_what_a_dictionary_has_not():
 
 def test_tells_what_it_does(capsys):
     rows = []
-    make("ksvd", known_noise=None, verbose=1, callback=lambda row: rows.append(row) or len(rows) == 3).fit(DATA)
+    make("ksvd", sigma=None, verbose=1, callback=lambda row: rows.append(row) or len(rows) == 3).fit(DATA)
     assert [row["iteration"] for row in rows] == [0, 1, 2] and "squared_error" in rows[0]
     printed = capsys.readouterr().out
     assert "[DictionaryCoding] iteration   1  squared error " in printed

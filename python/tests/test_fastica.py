@@ -52,7 +52,7 @@ def test_says_what_there_is_to_know():
     still[:, 2] = 7
     separation = gsc.FastICASeparation(random_state=1).fit(still)
     assert separation.mixing_.shape == (4, 3) and "channel 3 is constant" in separation.notes_[0]
-    with pytest.warns(ConvergenceWarning, match="has not converged in 2 iterations.*try more max_iter.*or another nonlin"):
+    with pytest.warns(ConvergenceWarning, match="has not converged in 2 iterations.*try more iterations.*or another nonlin"):
         assert not gsc.FastICASeparation(max_iter=2, random_state=1).fit(X).converged_
     with warnings.catch_warnings():
         warnings.simplefilter("error")

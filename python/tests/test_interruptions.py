@@ -13,7 +13,7 @@ BIG = np.random.default_rng(0).normal(size=(60_000, 64))
 LONG = {
     "fit": lambda: gsc.SpikeSlabCoding(64, max_iter=10**6, tol=0).fit(BIG),
     "factored": lambda: gsc.SpikeSlabCoding(64, method="factored", max_iter=10**6, tol=0).fit(BIG),
-    "ksvd": lambda: gsc.DictionaryCoding(64, known_noise=0.1, max_iter=10**6, tol=0).fit(BIG),
+    "ksvd": lambda: gsc.DictionaryCoding(64, sigma=0.1, max_iter=10**6, tol=0).fit(BIG),
     "online": lambda: gsc.DictionaryCoding(64, method="online", alpha=0.5, max_iter=10**6, tol=0).fit(BIG),
     "beta-process": lambda: gsc.BetaProcessCoding(64, n_chains=2, max_iter=10**6).fit(BIG[:10_000]),
     "beta-variational": lambda: gsc.BetaProcessCoding(64, method="beta-variational", max_iter=10**6, tol=0).fit(BIG),

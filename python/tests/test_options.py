@@ -23,7 +23,7 @@ from gsc._options import (
 
 #: Separation starts from random numbers, and these options make no sense there: it has no batches and no factored
 #: method of its own, and the noise of whitened channels is nobody's; recordings are whole.
-NOT_OF_SEPARATION = {"batch", "polish", "known_noise", "noise_update", "slab_update", "partition", "alpha", "basis_prior", "missing", "gap_memory",
+NOT_OF_SEPARATION = {"batch", "polish", "sigma", "noise_update", "slab_update", "partition", "alpha", "basis_prior", "missing", "gap_memory",
                      "length_scale", "shape", "shared_prior", "sweep_order"}  # fmt: skip
 
 

@@ -54,9 +54,9 @@ def test_same_bits_as_the_program(name, X, program, tmp_path):
 
 
 DICTIONARIES = {
-    "ksvd": {"method": "ksvd", "known_noise": 1.5, "atom_update": "approximate"},
+    "ksvd": {"method": "ksvd", "sigma": 1.5, "atom_update": "approximate"},
     "estimated": {"method": "ksvd", "atoms_per_point": 2},
-    "online": {"method": "online", "coding": "omp", "known_noise": 1.5, "batch_size": 100, "decay": 0.9},
+    "online": {"method": "online", "coding": "omp", "sigma": 1.5, "batch_size": 100, "decay": 0.9},
     "lasso": {"method": "online", "alpha": 2.0},
     "feature-sign": {"method": "feature-sign"},
 }
@@ -65,7 +65,7 @@ BETA_PROCESSES = {
     "gaps": {"missing": "nan", "intercept": "none", "usage_prior": "paper", "burn_in": 2},
     "variational": {"method": "beta-variational", "init": "random"},
 }
-RENAMED_FLAGS = {"known_noise": "sigma", "alpha": "lambda", "batch_size": "batch", "n_chains": "chains", "n_draws": "draws"}
+RENAMED_FLAGS = {"alpha": "lambda", "batch_size": "batch", "n_chains": "chains", "n_draws": "draws"}
 
 
 def flags_of_other_methods(options):

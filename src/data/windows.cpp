@@ -47,8 +47,7 @@ void WindowData::require_finite(Index first, const Eigen::Ref<const Matrix>& blo
         throw Error(name() + ": sample " + std::to_string(start(first + i) + d / channels()) + " of " +
                     Recording{.names = samples_->column_names()}.channel_name(d % channels()) +
                     " (samples from 0) is " +
-                    (std::isnan(block(i, d)) ? "NaN; remove or replace such values first, or say that they are missing "
-                                               "(--missing nan)"
+                    (std::isnan(block(i, d)) ? "NaN; remove or replace such values first, or set missing to nan"
                                              : "infinite; remove or replace such values first"));
 }
 

@@ -36,14 +36,14 @@ struct Coordinates {
   Vector L;
 };
 
-Coordinates coordinates(const FactoredOptions& options, const Noise& noise, double length_scale) {
+Coordinates coordinates(BasisPrior prior, const Noise& noise, const FactoredState& state) {
   const Index D = noise.dimensions();
   const Vector root = noise.type() == NoiseType::scalar
                           ? Vector::Constant(D, 1 / std::sqrt(noise.values()(0, 0))).eval()
                           : noise.values().col(0).cwiseSqrt().cwiseInverse().eval();
-  if (options.basis_prior == BasisPrior::identity)
+  if (prior == BasisPrior::identity)
     return {root.asDiagonal().toDenseMatrix(), root.cwiseInverse().asDiagonal().toDenseMatrix(), root.cwiseAbs2()};
-  const Matrix K = root.asDiagonal() * basis_covariance(options, D, length_scale) * root.asDiagonal();
+  const Matrix K = root.asDiagonal() * basis_covariance(prior, state.shape, D, state.length_scale) * root.asDiagonal();
   const auto [values, U] = eigen_pairs(K);
   // The nugget bounds the eigenvalues from below; rounding must not undo that.
   const double floor = kNugget * root.cwiseAbs2().minCoeff();
@@ -83,7 +83,8 @@ void learn_length_scale(const FactoredOptions& options, const Matrix& S, double 
   constexpr double kSmallest = 0.1, kLargest = 1e3;
   for (const double factor : {0.8, 0.95, 1.05, 1.25}) {
     const double length = std::clamp(factor * start, kSmallest, kLargest);
-    const double value = divergence(basis_covariance(options, S.rows(), length), S, log_volumes, latents);
+    const double value =
+        divergence(basis_covariance(options.basis_prior, state.shape, S.rows(), length), S, log_volumes, latents);
     if (value < state.basis_divergence) {
       state.basis_divergence = value;
       state.length_scale = length;
@@ -93,8 +94,8 @@ void learn_length_scale(const FactoredOptions& options, const Matrix& S, double 
 
 }  // namespace
 
-FactoredOptions::Shape resolved_shape(const FactoredOptions::Shape& shape, Index dimensions) {
-  FactoredOptions::Shape result = shape;
+Shape resolved_shape(const Shape& shape, Index dimensions) {
+  Shape result = shape;
   if (result.channels < 1 || dimensions % result.channels != 0)
     throw UsageError("shape has " + std::to_string(result.channels) + " channels, which do not divide the " +
                      std::to_string(dimensions) + " dimensions");
@@ -112,10 +113,10 @@ FactoredOptions::Shape resolved_shape(const FactoredOptions::Shape& shape, Index
   return result;
 }
 
-Matrix basis_covariance(const FactoredOptions& options, Index dimensions, double length_scale) {
+Matrix basis_covariance(BasisPrior prior, const Shape& given, Index dimensions, double length_scale) {
   Matrix K = Matrix::Identity(dimensions, dimensions);
-  if (options.basis_prior != BasisPrior::gp) return K;
-  const FactoredOptions::Shape shape = resolved_shape(options.shape, dimensions);
+  if (prior != BasisPrior::gp) return K;
+  const Shape shape = resolved_shape(given, dimensions);
   const Index channels = shape.channels;
   for (Index i = 0; i < dimensions; ++i)
     for (Index j = i; j < dimensions; j += channels) {
@@ -137,7 +138,7 @@ void start_basis_posterior(const FactoredOptions& options, Model& model, Factore
   }
   const Index D = model.dimensions(), H = model.latents();
   state.length_scale = options.length_scale > 0 ? options.length_scale : kStartLength;
-  const Matrix K = basis_covariance(options, D, state.length_scale);
+  const Matrix K = basis_covariance(options.basis_prior, state.shape, D, state.length_scale);
   model.W_variance = kStartVariance * K.diagonal().replicate(1, H);
   const Eigen::LLT<Matrix> factor(K);
   const auto count = static_cast<double>(D * H);
@@ -147,7 +148,8 @@ void start_basis_posterior(const FactoredOptions& options, Model& model, Factore
 
 void settle_basis_divergence(const FactoredOptions& options, const Matrix& S, double log_volumes, Index latents,
                              FactoredState& state) {
-  state.basis_divergence = divergence(basis_covariance(options, S.rows(), state.length_scale), S, log_volumes, latents);
+  state.basis_divergence = divergence(basis_covariance(options.basis_prior, state.shape, S.rows(), state.length_scale),
+                                      S, log_volumes, latents);
   if (options.basis_prior == BasisPrior::gp && options.length_scale == 0)
     learn_length_scale(options, S, log_volumes, latents, state);
 }
@@ -155,7 +157,7 @@ void settle_basis_divergence(const FactoredOptions& options, const Matrix& S, do
 void update_basis_posterior(const FactoredOptions& options, const Statistics& statistics, Model& model,
                             FactoredState& state) {
   const Index D = model.dimensions(), H = model.latents();
-  const Coordinates to = coordinates(options, model.noise, state.length_scale);
+  const Coordinates to = coordinates(options.basis_prior, model.noise, state);
   const Vector g = statistics.ZZ.diagonal();
   const Matrix weights = (g * to.L.transpose()).array() + 1;                         // 1 + g_h L_d
   const Matrix variances = to.L.transpose().replicate(H, 1).cwiseQuotient(weights);  // V~, one row a latent
@@ -263,7 +265,7 @@ Vector update_basis_posterior_with_gaps(const FactoredOptions& options, const St
     const auto V = model.W_variance.array();
     state.basis_divergence = 0.5 * (V + model.W.array().square() - 1 - V.log()).sum();
   } else {
-    const Matrix K = basis_covariance(options, D, state.length_scale);
+    const Matrix K = basis_covariance(options.basis_prior, state.shape, D, state.length_scale);
     std::vector<Matrix> V;
     const double log_volumes = posterior_covariances(K, statistics, P, threads, model, V);
     Matrix M = model.W.transpose();

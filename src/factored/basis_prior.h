@@ -10,13 +10,14 @@ struct FactoredState {
   Matrix codes;                 ///< H x N, or empty for zeros: <s.z> from which the sweep of the last row started
   double basis_divergence = 0;  ///< KL(q(W) || p(W)), part of the bound
   double length_scale = 0;      ///< of the gp prior
+  Shape shape;                  ///< FitOptions::shape, for that
 };
 
 /// How D dimensions lie, with rows left out filled in. Throws UsageError if they cannot lie so.
-FactoredOptions::Shape resolved_shape(const FactoredOptions::Shape& shape, Index dimensions);
+Shape resolved_shape(const Shape& shape, Index dimensions);
 
 /// K: the identity; or squared-exponential with unit variance over the positions, plus a little of the identity.
-Matrix basis_covariance(const FactoredOptions& options, Index dimensions, double length_scale);
+Matrix basis_covariance(BasisPrior prior, const Shape& shape, Index dimensions, double length_scale);
 
 /// Gives a point estimate W a posterior to start from: everything scaled so that W fits the prior, and V = K/100.
 void start_basis_posterior(const FactoredOptions& options, Model& model, FactoredState& state);

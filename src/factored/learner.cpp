@@ -32,9 +32,9 @@ void FactoredLearner::check(const FitOptions& options) {
   if (options.noise_update == Update::paper)
     throw UsageError(
         "noise_update is paper, which is for the truncated and exact methods; the factored one has its own");
-  if (options.known_noise > 0)
-    throw UsageError("known_noise is " + number_text(options.known_noise) +
-                     ", but the factored method learns the noise; leave it (or sigma) out");
+  if (options.sigma > 0)
+    throw UsageError("sigma is " + number_text(options.sigma) +
+                     ", but the factored method learns the noise; leave it out");
   if (options.batch > 0)
     throw UsageError("batch is " + std::to_string(options.batch) +
                      ", but the factored method learns from all data points at a time; leave it out");
@@ -48,6 +48,7 @@ FactoredLearner::FactoredLearner(Share& share, const FitOptions& options, Beginn
       model_(std::move(beginning.model)),
       stop_(std::move(stop)),
       engine_(share.rows(), options.inference) {
+  state_.shape = options.shape;
   if (beginning.saved) {
     state_.codes = share_.own_columns(beginning.saved->column("codes"));
     state_.basis_divergence = beginning.saved->number("basis_divergence", 0);
@@ -64,7 +65,7 @@ void FactoredLearner::start(std::optional<double> data_variance) {
     model_.slab = Slab::diagonal(*data_variance * model_.slab.variances());
     model_.mu *= std::sqrt(*data_variance);
   }
-  if (options_.factored.basis_prior == BasisPrior::gp) resolved_shape(options_.factored.shape, model_.dimensions());
+  if (options_.factored.basis_prior == BasisPrior::gp) resolved_shape(options_.shape, model_.dimensions());
   start_factored(options_.factored, model_, state_);
 }
 

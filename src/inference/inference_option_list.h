@@ -40,6 +40,10 @@ struct OptionInfo {
   const char* remedy = nullptr;
   OnResume on_resume = OnResume::keep;
   MethodSet methods = kAllMethods;  ///< those that read it
+  /// Where 0 stands for what is left out: what is said to whom chooses 0, or less.
+  const char* zero = nullptr;
+  const char* attribute = nullptr;  ///< its name in model files, where that is another
+  const char* in_files() const { return attribute != nullptr ? attribute : name; }
   bool read_by(Method method) const { return (methods & set_of(method)) != 0; }
 };
 
@@ -54,14 +58,14 @@ inline constexpr OptionInfo kLatentsOption{.name = "latents",
                                            .remedy = "it must lie between 1 and 65535"};
 
 /// Of coding by a dictionary.
-template <class Options, class Visit>
-void for_each_coding_option(Options& options, const Visit& visit) {
+template <class Visit, class... Options>
+void visit_coding_options(const Visit& visit, Options&... options) {
   visit({.name = "coding",
          .value = "",
-         .help = "the lasso, the smallest codes with an error of --error-gain times the noise, or orthogonal matching "
+         .help = "the lasso, the smallest codes with an error of error_gain times the noise, or orthogonal matching "
                  "pursuit to that error",
          .methods = kOfOnline},
-        options.coding);
+        options.coding...);
   visit({.name = "lambda",
          .value = "L",
          .help = "of the lasso: the weight of the sum of absolute coefficients; 0: 1.2 / sqrt(D), at most 0.3, of the "
@@ -69,7 +73,7 @@ void for_each_coding_option(Options& options, const Visit& visit) {
          .smallest = 0,
          .remedy = "it must be positive, or zero to have it follow from the data",
          .methods = kOfOnline | kOfFeatureSign},
-        options.lambda);
+        options.lambda...);
   visit({.name = "error_gain",
          .value = "C",
          .help = "atoms are added until a data point is explained to C times the noise",
@@ -77,49 +81,51 @@ void for_each_coding_option(Options& options, const Visit& visit) {
          .largest = 1e3,
          .remedy = "it must lie between 0.001 and 1000",
          .methods = kOfKsvd | kOfOnline},
-        options.error_gain);
+        options.error_gain...);
   visit({.name = "atoms_per_point",
          .value = "N",
-         .help = "so many atoms for every data point, whatever the error (with --coding bounded: at most so many); 0: "
+         .help = "so many atoms for every data point, whatever the error (bounded codes: at most so many); 0: "
                  "until the error is small enough",
          .smallest = 0,
          .largest = kMaxLatents,
          .remedy = "give how many atoms, or 0",
          .methods = kOfKsvd | kOfOnline},
-        options.atoms_per_point);
+        options.atoms_per_point...);
 }
 
-/// Calls visit(OptionInfo, field) for each option of inference.
-template <class Options, class Visit>
-void for_each_inference_option(Options& options, const Visit& visit) {
+/// Calls visit(OptionInfo, fields...) for each option of inference, as visit_options().
+template <class Visit, class... Options>
+void visit_inference_options(const Visit& visit, Options&... options) {
   static_assert(kMaxExactLatents == 20 && kMaxThreads == 4096 && kMaxLatents == 65535, "the texts here name them");
   visit({.name = "method",
          .value = "",
          .help = "the posterior: on the states of the candidates, on all states (up to 20 latents), or with latents "
                  "independent of each other; or a dictionary: K-SVD, online, or by feature-sign search; or the Beta "
                  "process, by sampling or variational Bayes"},
-        options.method);
+        options.method...);
   visit({.name = "candidates",
          .value = "N",
          .help = "latents per data point that may be active together",
          .smallest = 0,
          .largest = kMaxCandidates,
-         .methods = kOfSpikeAndSlab},
-        options.candidates);
+         .methods = kOfSpikeAndSlab,
+         .zero = "it must be at least 1 (leave it out for the usual 10)"},
+        options.candidates...);
   visit({.name = "max_active",
          .value = "N",
          .help = "most latents active at once",
          .smallest = 0,
          .largest = kMaxCandidates,
-         .methods = kAllMethods & ~kOfBetaProcess & ~kOfFeatureSign},
-        options.max_active);
+         .methods = kAllMethods & ~kOfBetaProcess & ~kOfFeatureSign,
+         .zero = "it must be at least 1 (leave it out for the usual number)"},
+        options.max_active...);
   visit({.name = "selection",
          .value = "",
          .help = "candidates are the best alone, or half of them the best given the others",
          .methods = kOfSpikeAndSlab},
-        options.selection);
+        options.selection...);
   visit({.name = "missing", .value = "", .help = "what NaN in the data is: an error, or a missing value"},
-        options.missing);
+        options.missing...);
   visit({.name = "gap_memory",
          .value = "MB",
          .help = "for what learning W keeps of missing values; with too little it takes more iterations",
@@ -128,12 +134,12 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .remedy = "give megabytes, 0 to 1073741824",
          .on_resume = OnResume::keep,
          .methods = kOfSpikeAndSlab},
-        options.gap_memory);
+        options.gap_memory...);
   visit({.name = "precision",
          .value = "",
          .help = "of the sums over states; single is faster",
          .methods = kOfSpikeAndSlab},
-        options.precision);
+        options.precision...);
   visit({.name = "threads",
          .value = "N",
          .help = "processor cores to use",
@@ -141,13 +147,13 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .largest = kMaxThreads,
          .remedy = "give a number up to 4096, or 0 to let the program choose",
          .on_resume = OnResume::change},
-        options.threads);
+        options.threads...);
   visit({.name = "device",
          .value = "NAME",
-         .help = "what computes: cpu, cuda, cuda:K or auto (gsc info --devices tells)",
+         .help = "what computes: cpu, cuda, cuda:K or auto",
          .on_resume = OnResume::forget},
-        options.device);
-  for_each_coding_option(options.coding, visit);
+        options.device...);
+  visit_coding_options(visit, options.coding...);
   visit({.name = "draws",
          .value = "N",
          .help = "beta-process: draws of each code that are averaged, after as many that are not",
@@ -155,7 +161,7 @@ void for_each_inference_option(Options& options, const Visit& visit) {
          .largest = 1e6,
          .remedy = "it must lie between 1 and a million",
          .methods = kOfGibbs},
-        options.draws);
+        options.draws...);
 }
 
 /// Throws UsageError if `value` is a number beyond the option's limits.

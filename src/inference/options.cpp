@@ -37,9 +37,11 @@ InferenceOptions InferenceOptions::resolved(Index latents) const {
 
 void InferenceOptions::validate(Index latents) const {
   check_range(kLatentsOption, latents);
-  for_each_inference_option(*this, [&](const OptionInfo& option, const auto& value) {
-    if (option.read_by(method)) check_range(option, value);
-  });
+  visit_inference_options(
+      [&](const OptionInfo& option, const auto& value) {
+        if (option.read_by(method)) check_range(option, value);
+      },
+      *this);
   const MethodTraits& its = traits(method);
   if (!its.infers_no_gaps.empty() && missing == Missing::nan)
     throw UsageError("missing is nan, but method is " + std::string(its.word) + ", which " +

@@ -11,12 +11,12 @@ void for_each_attribute(Options& options, const Visit& visit) {
   for_each_option(options, [&](const OptionInfo& option, auto& value) {
     if (option.on_resume == OnResume::forget) return;
     if (!option.read_by(options.inference.method)) return;
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, FactoredOptions::Shape>) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Shape>) {
       visit("shape_rows", value.rows, option);
       visit("shape_cols", value.cols, option);
       visit("shape_channels", value.channels, option);
     } else {
-      visit(option.name, value, option);
+      visit(option.in_files(), value, option);
     }
   });
 }

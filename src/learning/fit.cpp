@@ -80,7 +80,7 @@ class Loop {
   void require_likely_noise() const {
     constexpr double kRanAway = 1e3;
     const double noise = state_.history.back().noise_std;
-    if (!deviation_ || options_.known_noise > 0 || state_.history.size() < 2 || noise <= kRanAway * *deviation_) return;
+    if (!deviation_ || options_.sigma > 0 || state_.history.size() < 2 || noise <= kRanAway * *deviation_) return;
     throw Error("the noise has grown to " + number_text(noise, 4) + ", but the data deviates by only " +
                 number_text(*deviation_, 4) + ": learning has run away, and nothing of it is of use; " +
                 (options_.batch > 0 ? "use larger batches or none" : "begin from another start or seed"));
@@ -118,7 +118,7 @@ double deviation_of(const DataSummary& summary, const FitOptions& options) {
 /// The noise level of methods that must be told it: known, else that of the model to start from, else an estimate.
 Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions& options,
                  const std::optional<Model>& start, Watcher* watcher) {
-  double level = options.known_noise;
+  double level = options.sigma;
   std::string source;
   if (level == 0 && start) {
     level = std::sqrt(start->noise.mean_variance());
@@ -129,8 +129,7 @@ Noise told_noise(const Data& data, const DataSummary& summary, const FitOptions&
   }
   if (watcher != nullptr && !source.empty())
     watcher->on_note("the " + std::string(to_string(options.inference.method)) +
-                     " method must be told the noise level (known_noise, --sigma of the program); taken is " +
-                     number_text(level, 4) + ", " + source);
+                     " method must be told the noise level (sigma); taken is " + number_text(level, 4) + ", " + source);
   return Noise::scalar(level * level, data.cols());
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A noise level that is known (FitOptions::known_noise) takes the place of the one the M-step gives:
+// A noise level that is known (FitOptions::sigma) takes the place of the one the M-step gives:
 //
 //   sigma_t = sigma (1 + 0.8 (1 - 4 t / T))    in the first quarter of T iterations, then sigma
 //
@@ -14,9 +14,9 @@ namespace gsc {
 /// The variance that is held; 0: none. `iteration` of options.iterations, which may be a fraction within a pass of
 /// stepwise EM.
 inline double held_variance(const FitOptions& options, double iteration) {
-  if (options.known_noise == 0) return 0;
+  if (options.sigma == 0) return 0;
   const double done = options.iterations > 0 ? iteration / options.iterations : 1;
-  const double level = options.known_noise * (1 + 0.8 * std::max(0.0, 1 - 4 * done));
+  const double level = options.sigma * (1 + 0.8 * std::max(0.0, 1 - 4 * done));
   return level * level;
 }
 

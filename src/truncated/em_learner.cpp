@@ -21,8 +21,8 @@ InferenceOptions inference_of(const FitOptions& options) {
 }  // namespace
 
 void EmLearner::check(const FitOptions& options) {
-  if (options.known_noise > 0 && options.noise != NoiseType::scalar)
-    throw UsageError("known_noise is " + number_text(options.known_noise) + ", but noise is " +
+  if (options.sigma > 0 && options.noise != NoiseType::scalar)
+    throw UsageError("sigma is " + number_text(options.sigma) + ", but noise is " +
                      std::string(to_string(options.noise)) + "; a known noise is of type scalar");
   if (options.intercept == Intercept::learned && options.noise_update == Update::paper)
     throw UsageError(

@@ -291,7 +291,7 @@ TEST(BetaProcessFit, RefusesWhatItDoesNotHave) {
     }
   };
   refused([](FitOptions& o) { o.latents = 31; }, {"latents is 31", "30 data points"});
-  refused([](FitOptions& o) { o.known_noise = 2; }, {"sigma is 2", "learns it"});
+  refused([](FitOptions& o) { o.sigma = 2; }, {"sigma is 2", "learns it"});
   refused([](FitOptions& o) { o.noise = NoiseType::diagonal; }, {"noise is diagonal", "beta-"});
   refused([](FitOptions& o) { o.inference.candidates = 3; }, {"candidates is 3", "beta-", "truncated"});
   refused([](FitOptions& o) { o.batch = 10; }, {"batch is 10", "beta-"});

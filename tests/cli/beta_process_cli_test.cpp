@@ -95,7 +95,7 @@ TEST_F(BetaProcessCli, InfersByDraws) {
   const Words infer{"infer", "m.h5", "x.npy", "-o", "o.npz"};
   refused(2, joined(infer, {"--states", "2"}), {"states", "beta-process"});
   refused(2, joined(infer, {"--with-candidates"}), {"candidates", "beta-process"});
-  refused(2, joined(infer, {"--candidates", "3"}), {"candidates is for the truncated", "method is beta-process"});
+  refused(2, joined(infer, {"--candidates", "3"}), {"candidates is for truncated", "method is beta-process"});
   refused(2, joined(infer, {"--draws", "0"}), {"draws is 0", "between 1"});
 }
 
@@ -151,19 +151,19 @@ TEST_F(BetaProcessCli, IsComparedWithOthers) {
 TEST_F(BetaProcessCli, RefusesByName) {
   const auto chosen = [](const Words& more) { return fit("o.h5", more); };
   refused(2, chosen({"--sigma", "2"}), {"sigma is 2", "learns it"});
-  refused(2, chosen({"--noise", "diagonal"}), {"noise is for the truncated", "method is beta-process"});
-  refused(2, chosen({"--slab", "full"}), {"slab is for the truncated", "method is beta-process"});
+  refused(2, chosen({"--noise", "diagonal"}), {"noise is for truncated", "method is beta-process"});
+  refused(2, chosen({"--slab", "full"}), {"slab is for truncated", "method is beta-process"});
   refused(2, chosen({"--batch", "10"}), {"batch is for", "beta-process"});
   refused(2, chosen({"--max-active", "3"}), {"max-active is for", "beta-process"});
-  refused(2, chosen({"--error-gain", "2"}), {"error-gain is for the ksvd, online methods"});
+  refused(2, chosen({"--error-gain", "2"}), {"error-gain is for ksvd, online"});
   refused(2, chosen({"--chains", "0"}), {"chains is 0", "between 1 and 1000"});
   refused(2, chosen({"--burn-in", "-1"}), {"burn-in", "-1"});
   refused(2, chosen({"--usage-prior", "mine"}), {"usage-prior is 'mine'", "program, paper"});
   refused(2, chosen({"--latents", "401"}), {"latents is 401", "400 data points"});
   refused(2, {"fit", "x.npy", "-o", "o.h5", "--method", "beta-variational", "--chains", "2"},
-          {"chains is for the beta-process method", "method is beta-variational"});
+          {"chains is for beta-process", "method is beta-variational"});
   refused(2, {"fit", "x.npy", "-o", "o.h5", "--usage-prior", "paper"},
-          {"usage-prior is for the beta-process, beta-variational methods", "method is truncated"});
+          {"usage-prior is for beta-process, beta-variational", "method is truncated"});
   refused(2, {"separate", "x.npy", "-o", "s", "--method", "beta-process"}, {"method is 'beta-process'", "fastica"});
 }
 

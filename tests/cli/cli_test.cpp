@@ -63,7 +63,8 @@ TEST_F(Cli, HelpVersionAndSuggestions) {
   fails(2, {"fit", "x.npy", "-o", "out.h5", "more"}, {"unexpected argument 'more'"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--latents"}, {"--latents needs a value"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--partition", "none"}, {"partition is 'none'", "static, local, global"});
-  fails(2, {"fit", "x.npy", "-o", "out.h5", "--alpha", "3"}, {"alpha is for --partition global"});
+  fails(2, {"fit", "x.npy", "-o", "out.h5", "--alpha", "3"},
+        {"alpha is 3, but --partition is static", "alpha is for global"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--partition", "global", "--alpha", "101"}, {"alpha is 101"});
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--noise", "ful"}, {"noise is 'ful'", "scalar, diagonal, full"});
   make_bars();
@@ -297,17 +298,17 @@ TEST_F(Cli, ShapeIsForLearningShowBasisForDrawing) {
   const ModelFile plain = learned("plain.h5", {});
   const ModelFile drawn = learned("drawn.h5", {"--show-basis", "4x6", "--report", "drawn.html"});
   EXPECT_EQ(drawn.state.model.W, plain.state.model.W);
-  EXPECT_EQ(drawn.options->factored.shape.rows, 0);
+  EXPECT_EQ(drawn.options->shape.rows, 0);
   EXPECT_NE(read_file(path("drawn.html")).find("--rows:4;--cols:6"), std::string::npos);
   const ModelFile shaped = learned("shaped.h5", {"--shape", "4x6"});
   EXPECT_NE(shaped.state.model.W, plain.state.model.W);
-  EXPECT_EQ(shaped.options->factored.shape.rows, 4);
-  EXPECT_EQ(learned("colour.h5", {"--shape", "2x4x3"}).options->factored.shape.channels, 3);
+  EXPECT_EQ(shaped.options->shape.rows, 4);
+  EXPECT_EQ(learned("colour.h5", {"--shape", "2x4x3"}).options->shape.channels, 3);
 
   // The shape is remembered: for going on, for drawing, and for info.
   done({"fit", "x.npy", "-o", "more.h5", "--resume", "shaped.h5", "--iterations", "4", "--show-basis", "6x4",
         "--quiet"});
-  EXPECT_EQ(load_model(path("more.h5")).options->factored.shape.cols, 6);
+  EXPECT_EQ(load_model(path("more.h5")).options->shape.cols, 6);
   fails(2, {"fit", "x.npy", "-o", "out.h5", "--resume", "shaped.h5", "--shape", "6x4"}, {"shaped.h5", "shape_rows"});
   done({"report", "shaped.h5", "-o", "shaped.html"});
   EXPECT_NE(read_file(path("shaped.html")).find("--rows:4;--cols:6"), std::string::npos);
@@ -446,7 +447,7 @@ TEST_F(Cli, BadOptions) {
     fails(2, more, parts);
   };
   refused({"--latents", "6", "--candidates", "7"}, {"candidates is 7", "latents (6)"});
-  refused({"--latents", "6", "--candidates", "3", "--max-active", "4"}, {"max_active is 4", "candidates (3)"});
+  refused({"--latents", "6", "--candidates", "3", "--max-active", "4"}, {"max-active is 4", "candidates (3)"});
   refused({"--latents", "0"}, {"latents is 0", "65535"});
   refused({"--candidates", "0"}, {"candidates is 0", "at least 1"});
   refused({"--max-active", "0"}, {"max-active is 0", "at least 1"});

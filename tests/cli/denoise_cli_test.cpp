@@ -185,7 +185,7 @@ TEST_F(DenoiseProgram, BadInput) {
       {{"colour.png", "-o", "old.pgm"}, 2, "PGM cannot hold a colour picture"},
       {{"good.png", "-o", "old.png", "--clip"}, 2, "clip is for --add-noise"},
       {{"good.png", "-o", "old.png", "--quality", "great"}, 2, "fast, standard, best"},
-      {{"good.png", "-o", "old.png", "--latents", "0"}, 2, "latents is 0; it must be between 1 and"},
+      {{"good.png", "-o", "old.png", "--latents", "0"}, 2, "latents is 0; it must lie between 1 and"},
   };
   for (const Case& c : cases) {
     const ProgramResult result = run(c.words);

@@ -48,7 +48,7 @@ TEST_F(DictionaryCli, AModelFileNamesItsMethod) {
   EXPECT_EQ(file.options->inference.method, Method::ksvd);
   EXPECT_EQ(file.options->inference.coding.error_gain, 1.3);
   EXPECT_EQ(file.options->dictionary.atom_update, AtomUpdate::approximate);
-  EXPECT_EQ(file.options->known_noise, 1.4);
+  EXPECT_EQ(file.options->sigma, 1.4);
   ASSERT_EQ(file.state.history.size(), 5U);
   EXPECT_GT(file.state.history.back().free_energy, 0);
   // It is no data, and EM starts from it.
@@ -89,7 +89,7 @@ TEST_F(DictionaryCli, CodesAreAllThatInferHas) {
   refused(2, with({"--states", "2"}), {"states", "ksvd"});
   refused(2, with({"--with-candidates"}), {"candidates", "ksvd"});
   refused(2, with({"--missing", "nan", "--impute-std", "s.npy"}), {"impute-std", "ksvd"});
-  refused(2, with({"--candidates", "3"}), {"candidates is for the truncated", "method is ksvd"});
+  refused(2, with({"--candidates", "3"}), {"candidates is for truncated", "method is ksvd"});
 }
 
 TEST_F(DictionaryCli, FillsGaps) {
@@ -116,11 +116,10 @@ TEST_F(DictionaryCli, FillsGaps) {
 }
 
 TEST_F(DictionaryCli, OptionsOfOthersAreRefusedByName) {
-  refused(2, fit({"--basis-prior", "gp"}), {"basis-prior is for the factored method", "method is ksvd"});
-  refused(2, fit({"--slab", "diagonal"}), {"slab is for the truncated, exact, factored methods", "ksvd"});
+  refused(2, fit({"--basis-prior", "gp"}), {"basis-prior is for factored", "method is ksvd"});
+  refused(2, fit({"--slab", "diagonal"}), {"slab is for truncated, exact, factored", "ksvd"});
   refused(2, fit({"--batch", "10"}), {"batch", "ksvd"});
-  refused(2, {"fit", "x.npy", "-o", "m.h5", "--error-gain", "1.2"},
-          {"error-gain is for the ksvd, online methods", "truncated"});
+  refused(2, {"fit", "x.npy", "-o", "m.h5", "--error-gain", "1.2"}, {"error-gain is for ksvd, online", "truncated"});
   refused(2, fit({"--sigma", "0"}), {"sigma is 0"});
   refused(2, fit({"--sigma", "-3"}), {"-3"});
   refused(2, fit({"--latents", "401"}), {"latents is 401", "400 data points"});
@@ -159,8 +158,7 @@ TEST_F(DictionaryCli, DenoisesAsPublished) {
   refused(2, with({"--nonlocal", "1"}), {"nonlocal is 1"});
   refused(2, with({"--candidates", "5"}), {"candidates is for"});
   refused(2, with({"--noise-level", "learned"}), {"noise level is learned", "ksvd"});
-  refused(2, {"denoise", "clean.png", "-o", "o.png", "--error-gain", "1"},
-          {"error-gain is for the ksvd, online methods"});
+  refused(2, {"denoise", "clean.png", "-o", "o.png", "--error-gain", "1"}, {"error-gain is for ksvd, online"});
 }
 
 }  // namespace

@@ -49,10 +49,9 @@ TEST_P(LassoCli, RefusesByName) {
   refused(2, fit("m.h5", {"--lambda", "1e9"}), {"lambda is 1", "every code is zero", "choose less"});
   refused(2, fit("m.h5", {"--lambda", "-1"}), {"lambda"});
   refused(2, fit("m.h5", {"--sigma", "0"}), {"sigma is 0"});
-  refused(2, fit("m.h5", {"--atom-update", "exact"}),
-          {"atom-update is for the ksvd method", "method is " + GetParam()});
+  refused(2, fit("m.h5", {"--atom-update", "exact"}), {"atom-update is for ksvd", "method is " + GetParam()});
   refused(2, fit("m.h5", {"--latents", "401"}), {"latents is 401", "400 data points"});
-  refused(2, {"fit", "x.npy", "-o", "m.h5", "--lambda", "1"}, {"lambda is for the online, feature-sign methods"});
+  refused(2, {"fit", "x.npy", "-o", "m.h5", "--lambda", "1"}, {"lambda is for online, feature-sign"});
   if (GetParam() == "feature-sign")
     refused(2, fit("m.h5", {"--missing", "nan"}), {"feature-sign", "complete", "online"});
 }
@@ -70,7 +69,7 @@ TEST_P(LassoCli, SaysWhatItHas) {
     refused(2, fit("m.h5", {"--max-active", "2"}), {"max-active is for", "method is feature-sign"});
     return;
   }
-  refused(2, fit("m.h5", {"--atoms-per-point", "2"}), {"atoms_per_point is 2", "coding is lasso", "omp"});
+  refused(2, fit("m.h5", {"--atoms-per-point", "2"}), {"atoms-per-point is 2", "coding is lasso", "omp"});
   refused(2, {"infer", "m.h5", "x.npy", "-o", "c.npz", "--error-gain", "2"}, {"error-gain", "coding is lasso"});
   done(fit("m.h5", {"--coding", "bounded", "--atoms-per-point", "2", "--sigma", "1", "--iterations", "2", "--metrics",
                     "m.json"}));

@@ -215,9 +215,9 @@ TEST_F(Recordings, SmoothBasisFunctionsAreSmoothInTime) {
   write_csv("eeg.csv", "time,Fz,Cz\n");
   done(fit("eeg.csv", "m.h5", {"--window", "16", "--method", "factored", "--basis-prior", "gp"}));
   const ModelFile file = load_model(path("m.h5"));
-  EXPECT_EQ(file.options->factored.shape.rows, 16);
-  EXPECT_EQ(file.options->factored.shape.cols, 1);
-  EXPECT_EQ(file.options->factored.shape.channels, 2);
+  EXPECT_EQ(file.options->shape.rows, 16);
+  EXPECT_EQ(file.options->shape.cols, 1);
+  EXPECT_EQ(file.options->shape.channels, 2);
 }
 
 TEST_F(Recordings, PagesShowTimeCoursesOfNamedChannels) {

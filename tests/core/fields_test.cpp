@@ -68,7 +68,82 @@ TEST(Fields, EveryOptionIsListed) {
                              field_count<CodingOptions>() + field_count<BetaProcessOptions>() +
                              (field_count<SharingOptions>() - 1);
   EXPECT_EQ(fit_option_list().size(), fields) << "a field is missing in src/learning/fit_option_list.h";
-  EXPECT_EQ(field_count<FactoredOptions::Shape>(), 3U) << "see for_each_attribute() of the model file";
+  EXPECT_EQ(field_count<Shape>(), 3U) << "see for_each_attribute() of the model file";
+}
+
+/// A field that is missing in LearningChoices does not compile in visit_options(); this finds one too many.
+TEST(Fields, EveryOptionCanBeChosen) {
+  const LearningChoices choices;
+  const std::size_t fields = field_count<LearningChoices>() - 5 + (field_count<decltype(choices.inference)>() - 1) +
+                             field_count<decltype(choices.inference.coding)>() +
+                             field_count<decltype(choices.factored)>() + field_count<decltype(choices.dictionary)>() +
+                             field_count<decltype(choices.beta_process)>() + field_count<decltype(choices.sharing)>();
+  EXPECT_EQ(fit_option_list().size(), fields) << "a field of LearningChoices is no option";
+}
+
+TEST(Choices, ArePutOnAPreset) {
+  for (const OptionDescription& option : fit_option_list()) {
+    SCOPED_TRACE(option.name);
+    FitOptions preset;
+    if (!option.methods.empty()) preset.inference.method = option.methods.front();
+    const FitOptions other = changed(preset, option.name);
+    LearningChoices choices;
+    EXPECT_FALSE(is_set(choices, option.name));
+    EXPECT_EQ(texts_of(apply(choices, preset)), texts_of(preset));
+    set_option(choices, option.name, option_text(other, option.name));
+    EXPECT_TRUE(is_set(choices, option.name));
+    if (option.name == "tolerance") preset.inference.method = Method::truncated;
+    EXPECT_EQ(texts_of(apply(choices, preset)), texts_of(changed(preset, option.name)));
+  }
+}
+
+TEST(Choices, OfOtherMethodsAreRefused) {
+  for (const OptionDescription& option : fit_option_list())
+    for (const Method method : kValues<Method>) {
+      SCOPED_TRACE(option.name + " of " + std::string(to_string(method)));
+      if (option.name == "method") continue;
+      FitOptions preset;
+      preset.inference.method = method;
+      LearningChoices choices;
+      set_option(choices, option.name, option_text(changed({}, option.name), option.name));
+      const bool read = option.methods.empty() ||
+                        std::find(option.methods.begin(), option.methods.end(), method) != option.methods.end();
+      if (option.name != "tolerance" && option.name != "sigma" && method != Method::online)
+        EXPECT_EQ(is_set(choices_for(choices, method), option.name), read);
+      if (!read) {
+        const std::string text = option_text(apply(choices_for(choices, option.methods.front()), {}), option.name);
+        expect_error<UsageError>([&] { apply(choices, preset); },
+                                 {option.name + " is " + text + ", but method is " + std::string(to_string(method)) +
+                                  "; " + option.name + " is for " + std::string(to_string(option.methods.front()))});
+      }
+    }
+}
+
+TEST(Choices, ThatChangeNothingAreRefused) {
+  const auto refused = [](const char* name, const char* text, Method method, const std::string& message) {
+    FitOptions preset;
+    preset.inference.method = method;
+    LearningChoices choices;
+    set_option(choices, name, text);
+    expect_error<UsageError>([&] { apply(choices, preset); }, {message});
+  };
+  refused("candidates", "0", Method::truncated, "candidates is 0; it must be at least 1");
+  refused("max_active", "0", Method::ksvd, "max_active is 0; it must be at least 1");
+  refused("sigma", "0", Method::truncated, "sigma is 0; a noise level is positive");
+  refused("sigma", "-2", Method::ksvd, "sigma is -2; a noise level is positive");
+  refused("sigma", "2", Method::feature_sign, "sigma is 2, but method is feature-sign, whose codes follow from lambda");
+  refused("sigma", "2", Method::online, "sigma is 2, but method is online and coding is lasso");
+  refused("tolerance", "0.1", Method::beta_process, "tolerance is 0.1, but method is beta-process, whose draws");
+}
+
+TEST(Choices, OfOnlineFollowFromTheCoding) {
+  LearningChoices choices;
+  choices.inference.coding = {.coding = {}, .lambda = 3.0, .error_gain = 1.3, .atoms_per_point = {}};
+  const auto lasso = choices_for(choices, Method::online).inference.coding;
+  EXPECT_TRUE(lasso.lambda && !lasso.error_gain);
+  choices.inference.coding.coding = Coding::omp;
+  const auto pursuit = choices_for(choices, Method::online).inference.coding;
+  EXPECT_TRUE(!pursuit.lambda && pursuit.error_gain);
 }
 
 TEST(Fields, OptionsAreDescribed) {

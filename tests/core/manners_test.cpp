@@ -305,7 +305,7 @@ TEST_F(Manners, FitRestartsAndSeparate) {
   options.init = Init::random;
   expect_manners("fit_restarts", [&] { return fit_restarts(data, options, 4).best.model().W; });
   SeparateOptions separation;
-  separation.fit.iterations = 4;
+  separation.learning.iterations = 4;
   separation.restarts = 3;
   separation.whiten = Whiten::on;
   const Matrix mixture = data.values().leftCols(4).transpose();
@@ -326,12 +326,12 @@ TEST_F(Manners, DenoiseAndReconstruct) {
   const Picture picture = example_picture();
   for (const Method method : {Method::truncated, Method::factored}) {
     DenoiseOptions options;
-    options.method = method;
+    options.learning.inference.method = method;
     options.quality = Quality::fast;
-    options.iterations = 3;
-    options.latents = 16;
+    options.learning.iterations = 3;
+    options.learning.latents = 16;
     options.patch = 6;
-    options.threads = 2;
+    options.learning.inference.threads = 2;
     const Denoised denoised = denoise(picture, options);
     expect_manners("denoise", [&] { return denoise(picture, options).picture.channels[0]; });
     const ModelPlan plan = plan_denoising(picture, options, denoised.noise).models.front();

@@ -183,15 +183,15 @@ TEST_F(AutoOnADevice, DenoisingGoesOnWhereTheGpuFails) {
   DenoiseOptions options;
   options.quality = Quality::fast;
   options.patch = 4;
-  options.latents = 16;
-  options.sigma = 20;
+  options.learning.latents = 16;
+  options.learning.sigma = 20;
   options.nonlocal = 1;
   options.groups = 2;
-  options.iterations = 1;
-  options.precision = Precision::double_precision;  // learning then takes the same way
-  options.threads = 1;
+  options.learning.iterations = 1;
+  options.learning.inference.precision = Precision::double_precision;  // learning then takes the same way
+  options.learning.inference.threads = 1;
   const Picture expected = denoise(noisy, options).picture;
-  options.device = "cuda";
+  options.learning.inference.device = "cuda";
   const long all = kernels_of([&] { denoise(noisy, options); });
   EXPECT_TRUE(said().empty());
   for (const long kernels : {1L, all / 3, all - 10, all - 6, all - 3, all - 1}) {

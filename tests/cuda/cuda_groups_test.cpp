@@ -272,15 +272,15 @@ TEST(DeviceGroups, WholeDenoising) {
   DenoiseOptions options;
   options.quality = Quality::fast;
   options.patch = 4;
-  options.latents = 16;
-  options.sigma = 20;
+  options.learning.latents = 16;
+  options.learning.sigma = 20;
   options.nonlocal = 1;
   options.groups = 2;
-  options.iterations = 1;
-  options.precision = Precision::double_precision;  // learning then takes the same way
-  options.threads = 1;
+  options.learning.iterations = 1;
+  options.learning.inference.precision = Precision::double_precision;  // learning then takes the same way
+  options.learning.inference.threads = 1;
   const Denoised expected = denoise(noisy, options);
-  options.device = "cuda";
+  options.learning.inference.device = "cuda";
   const Denoised got = denoise(noisy, options);
   EXPECT_EQ(searches, 1);
   EXPECT_EQ(rounds, 2);

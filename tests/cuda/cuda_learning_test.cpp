@@ -179,7 +179,7 @@ TEST_F(LearningOnADevice, FitsAndResumesAsOnTheCpu) {
           SCOPED_TRACE(::testing::Message() << "batch " << batch << ", noise " << to_string(noise) << ", intercept "
                                             << to_string(intercept) << ", known " << known);
           FitOptions options = options_of(batch, noise, intercept);
-          options.known_noise = known;
+          options.sigma = known;
           const FitResult expected = fit(data, options);
           options.inference.device = "device";
           Recorder recorder;

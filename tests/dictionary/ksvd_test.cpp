@@ -299,7 +299,7 @@ TEST_F(KsvdFit, RefusesWhatItDoesNotHave) {
   refused([](FitOptions& o) { o.batch = 100; }, {"batch is 100", "ksvd"});
   refused([](FitOptions& o) { o.factored.basis_prior = BasisPrior::gp; }, {"basis_prior is gp", "is for factored"});
   refused([](FitOptions& o) { o.inference.precision = Precision::single_precision; }, {"precision is single", "ksvd"});
-  refused([](FitOptions& o) { o.known_noise = -1; }, {"known_noise is -1"});
+  refused([](FitOptions& o) { o.sigma = -1; }, {"sigma is -1"});
   refused([](FitOptions& o) { o.inference.coding.error_gain = 0; }, {"error_gain is 0"});
   refused([](FitOptions& o) { o.inference.max_active = -1; }, {"max_active is -1"});
   refused([](FitOptions& o) { o.inference.coding.atoms_per_point = 21; }, {"atoms_per_point is 21", "latents (20)"});

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, FactoredLearning, ::testing::ValuesIn(every_s
 TEST_P(FactoredLearning, NeverLowersTheBound) {
   struct Problem {
     Index dimensions, latents, points;
-    FactoredOptions::Shape shape;
+    Shape shape;
   };
   const std::vector<Problem> problems = {{4, 2, 60, {}},          {7, 3, 83, {}},   {9, 5, 120, {}},
                                          {12, 4, 150, {2, 3, 2}}, {16, 8, 200, {}}, {4, 8, 100, {}},  // H > D
@@ -53,7 +53,7 @@ TEST_P(FactoredLearning, NeverLowersTheBound) {
     knobs.latents = problem.latents;
     const Matrix data = random_data(random_model(knobs, seed), problem.points, seed + 50);
     FitOptions options = fit_options(GetParam(), problem.latents, 30, seed);
-    options.factored.shape = problem.shape;
+    options.shape = problem.shape;
     options.init = seed % 2 == 0 ? Init::data : Init::random;
     const FitResult result = fit(MatrixData(data), options);
     ASSERT_EQ(result.state.history.size(), 31U);
@@ -301,12 +301,12 @@ TEST(FactoredErrors, NameTheOption) {
   });
   refused({"shape is 2 x 2 x 1", "6 dimensions", "their product"}, [](FitOptions& options) {
     options.factored.basis_prior = BasisPrior::gp;
-    options.factored.shape = {2, 2, 1};  // 4 values for 6 dimensions
+    options.shape = {2, 2, 1};  // 4 values for 6 dimensions
   });
   FitOptions good = fit_options({}, 2, 2);
   EXPECT_NO_THROW(fit(MatrixData(data), good));
   good.factored.basis_prior = BasisPrior::gp;
-  good.factored.shape = {2, 3, 1};
+  good.shape = {2, 3, 1};
   EXPECT_NO_THROW(fit(MatrixData(data), good));
 }
 

@@ -314,7 +314,7 @@ TEST(FactoredGaps, GpPosteriorSolvesItsEquations) {
     from.W = next.W;
     next = factored_m_step(from, statistics, options, state, rescues);
   }
-  const Matrix K_inverse = basis_covariance(options, D, 1.3).inverse();
+  const Matrix K_inverse = basis_covariance(options.basis_prior, {}, D, 1.3).inverse();
   const Vector P = of.model.noise.covariance().diagonal().cwiseInverse();
   double divergence = 0;
   for (Index h = 0; h < H; ++h) {

@@ -22,7 +22,7 @@ constexpr Real kNugget = 1e-3L;
 
 /// exp(-|a - b|^2 / (2 length^2)) between pixels of a grid, plus the nugget on the diagonal. Values of different
 /// channels are independent; the channels of a pixel lie together, the pixels row by row.
-oracle::Matrix kernel(const FactoredOptions::Shape& shape, double length) {
+oracle::Matrix kernel(const Shape& shape, double length) {
   const Index size = shape.rows * shape.cols * shape.channels;
   oracle::Matrix K = oracle::Matrix::Zero(size, size);
   for (Index a = 0; a < size; ++a) {
@@ -49,12 +49,12 @@ Real log_determinant(const oracle::Matrix& positive_definite) {
 }
 
 TEST(FactoredGp, PosteriorAndDivergenceAreThoseOfTheKernel) {
-  const FactoredOptions::Shape square{3, 3, 1};
-  const FactoredOptions::Shape series{1, 7, 1};
-  const FactoredOptions::Shape coloured{2, 3, 2};
+  const Shape square{3, 3, 1};
+  const Shape series{1, 7, 1};
+  const Shape coloured{2, 3, 2};
   struct Case {
     Index dimensions;
-    FactoredOptions::Shape given, meant;
+    Shape given, meant;
   };
   for (const Case& shape :
        {Case{9, {}, square}, {7, {}, series}, {12, {2, 3, 2}, coloured}, {7, {7, 1, 1}, {7, 1, 1}}}) {
@@ -64,7 +64,7 @@ TEST(FactoredGp, PosteriorAndDivergenceAreThoseOfTheKernel) {
       const double length = 0.8;
       const Matrix data = random_data(random_model({.dimensions = shape.dimensions, .latents = H}, 91), 70, 92);
       FitOptions options = fit_options({BasisPrior::gp, length, true, noise, SweepOrder::fixed}, H, 3);
-      options.factored.shape = shape.given;
+      options.shape = shape.given;
       options.intercept = Intercept::none;
       Recorder recorder;
       fit(MatrixData(data), options, &recorder);
@@ -99,8 +99,7 @@ TEST(FactoredGp, PosteriorAndDivergenceAreThoseOfTheKernel) {
 }
 
 /// Bases drawn from the Gaussian process, of unit variance.
-Model smooth_model(const FactoredOptions::Shape& shape, double length, Index latents, double noise_std,
-                   std::uint64_t seed) {
+Model smooth_model(const Shape& shape, double length, Index latents, double noise_std, std::uint64_t seed) {
   Random random(seed);
   const oracle::Matrix K = kernel(shape, length);
   const Matrix factor = oracle::Matrix(K.llt().matrixL()).cast<double>();
@@ -136,7 +135,7 @@ TEST(FactoredGp, SmoothsTheBasis) {
 TEST(FactoredGp, LearnsTheLengthScale) {
   const Index H = 4;
   struct Case {
-    FactoredOptions::Shape shape;
+    Shape shape;
     double length;
   };
   std::uint64_t seed = 20;
@@ -147,7 +146,7 @@ TEST(FactoredGp, LearnsTheLengthScale) {
                                       << ", length scale " << grid.length);
     const Matrix data = random_data(smooth_model(grid.shape, grid.length, H, 0.3, seed), 300, seed);
     FitOptions options = fit_options({.prior = BasisPrior::gp}, H, 80);
-    options.factored.shape = grid.shape;
+    options.shape = grid.shape;
     const double learned = fit(MatrixData(data), options).state.method.number("length_scale", 0);
     EXPECT_GT(learned, grid.length / 2);
     EXPECT_LT(learned, grid.length * 2);

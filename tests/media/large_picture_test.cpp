@@ -156,7 +156,7 @@ TEST(LargePicture, TheFirstPixelThatIsTooLargeIsNamedWhateverTheThreads) {
   picture.channels[0](100, 8) = std::numeric_limits<double>::quiet_NaN();
   for (const int threads : {1, kThreads}) {
     DenoiseOptions options;
-    options.threads = threads;
+    options.learning.inference.threads = threads;
     expect_error<Error>([&] { denoise(picture, options); }, {"row 100, column 8", "nan"});
   }
 }

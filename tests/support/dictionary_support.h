@@ -43,7 +43,7 @@ inline FitOptions ksvd_options(Index atoms, double noise) {
   options.inference.method = Method::ksvd;
   options.inference.threads = 1;
   options.intercept = Intercept::none;
-  options.known_noise = noise;
+  options.sigma = noise;
   options.iterations = 5;
   options.tolerance = 0;
   return options;

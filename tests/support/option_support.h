@@ -7,8 +7,6 @@
 
 namespace gsc::test {
 
-using Shape = FactoredOptions::Shape;
-
 /// Gives the field another value that is allowed.
 template <class Value>
 void change(Value& value) {

@@ -39,10 +39,10 @@ Picture drawing(Index size, int channels = 1) {
 DenoiseOptions small_options() {
   DenoiseOptions options;
   options.quality = Quality::fast;
-  options.latents = 48;
-  options.iterations = 6;
-  options.batch = 512;
-  options.threads = 1;
+  options.learning.latents = 48;
+  options.learning.iterations = 6;
+  options.learning.batch = 512;
+  options.learning.inference.threads = 1;
   return options;
 }
 
@@ -67,8 +67,8 @@ TEST(Denoise, NoiseCanBeLearnedInstead) {
   const Picture clean = drawing(80), noisy = add_noise(clean, 25, false, 1);
   DenoiseOptions options = small_options();
   options.noise = NoiseSource::learned;
-  options.batch = 0;
-  options.iterations = 15;
+  options.learning.batch = 0;
+  options.learning.iterations = 15;
   const Denoised denoised = denoise(noisy, options);
   EXPECT_NE(denoised.learned[0].fit.last().noise_std, denoised.noise.std);
   EXPECT_NEAR(denoised.learned[0].fit.last().noise_std, 25, 0.15 * 25);
@@ -209,7 +209,7 @@ TEST(Denoise, TheUnitsOfThePixelsDoNotMatter) {
   for (const bool told : {false, true}) {
     DenoiseOptions options = small_options();
     options.quality = Quality::fast;
-    if (told) options.sigma = 8;
+    if (told) options.learning.sigma = 8;
     const double usual = psnr(clean, denoise(noisy, options).picture, 255);
     EXPECT_GT(usual, psnr(clean, noisy, 255) + 3);
     struct Units {
@@ -223,7 +223,7 @@ TEST(Denoise, TheUnitsOfThePixelsDoNotMatter) {
                                                {4, 100, PixelDepth::bits16},
                                                {256, 0, PixelDepth::bits16}}) {
       SCOPED_TRACE(::testing::Message() << scale << " y + " << offset << (told ? ", told" : ""));
-      if (told) options.sigma = 8 * scale;
+      if (told) options.learning.sigma = 8 * scale;
       const Denoised denoised = denoise(in_units(noisy, scale, offset, depth), options);
       EXPECT_NEAR(psnr(in_units(clean, scale, offset), denoised.picture, 255 * scale), usual, 0.1);
       EXPECT_NEAR(denoised.noise.std, 8 * scale, scale);
@@ -302,13 +302,13 @@ TEST(Denoise, WhatThereIsSoFarCanBeTaken) {
 TEST(Denoise, EveryWayOfThePaperWorks) {
   const Picture clean = drawing(64), noisy = add_noise(clean, 25, false, 2);
   DenoiseOptions options = small_options();
-  options.selection = Selection::singleton;
+  options.learning.inference.selection = Selection::singleton;
   options.patch_mean = PatchMean::keep;
   options.weights = PatchWeights::equal;
-  options.precision = Precision::double_precision;
-  options.init = Init::random;
-  options.iterations = 40;
-  options.batch = 0;
+  options.learning.inference.precision = Precision::double_precision;
+  options.learning.init = Init::random;
+  options.learning.iterations = 40;
+  options.learning.batch = 0;
   options.noise = NoiseSource::learned;
   options.nonlocal = options.groups = 0;
   EXPECT_GT(gain(clean, noisy, denoise(noisy, options)), 5);
@@ -332,7 +332,7 @@ TEST(Denoise, UncertaintyIsOfTheRightSize) {
   for (const Picture& clean : {texture(96), drawing(96)}) {
     const Picture noisy = add_noise(clean, 25, false, 4);
     DenoiseOptions options = small_options();
-    options.latents = 128;
+    options.learning.latents = 128;
     const Denoised denoised = denoise(noisy, options);
     const Matrix error = (denoised.picture.channels[0] - clean.channels[0]).cwiseAbs();
     const Matrix& std = denoised.std.channels[0];
@@ -391,10 +391,10 @@ TEST(Deviation, ModelsAreScaledToWhatTheResidualSays) {
 TEST(Denoise, SameSeedSameBits) {
   const Picture noisy = add_noise(drawing(48), 25, false, 5);
   DenoiseOptions options = small_options();
-  options.iterations = 3;
+  options.learning.iterations = 3;
   const Denoised a = denoise(noisy, options), b = denoise(noisy, options);
   EXPECT_EQ(a.picture.channels[0], b.picture.channels[0]);
-  options.seed = 2;
+  options.learning.seed = 2;
   EXPECT_NE(a.picture.channels[0], denoise(noisy, options).picture.channels[0]);
 }
 
@@ -427,11 +427,11 @@ TEST(Denoise, RefusesWhatCannotBeDenoised) {
   options.stride = 13;  // more than any patch that would be chosen
   expect_refused({"stride is 13, but patches have only", "choose a smaller stride"});
   options = small_options();
-  options.method = Method::factored;
-  options.batch.reset();
-  options.sigma = 12;
+  options.learning.inference.method = Method::factored;
+  options.learning.batch.reset();
+  options.learning.sigma = 12;
   expect_refused({"sigma is 12", "factored method learns the noise level"});
-  options.sigma.reset();
+  options.learning.sigma.reset();
   options.noise = NoiseSource::measured;
   expect_refused({"noise is to be measured", "factored method learns it"});
 }
@@ -462,7 +462,7 @@ TEST(Denoise, AsksWhetherToGoOnWithinAPass) {
 TEST(Denoise, SmallPicturesGetSmallPatches) {
   DenoiseOptions options;
   options.quality = Quality::fast;
-  options.iterations = 2;
+  options.learning.iterations = 2;
   for (const Index size : {4, 7, 12, 20}) {
     const Picture noisy = add_noise(drawing(size), 10, false, 8);
     const Denoised denoised = denoise(noisy, options);

@@ -131,14 +131,14 @@ TEST_F(AnotherEngine, Denoises) {
   for (Index x = 0; x < 20; ++x) noisy.channels[0].col(x).array() += x % 6 < 3 ? 60 : 180;
   DenoiseOptions options;
   options.quality = Quality::fast;
-  options.method = Method::exact;
-  options.precision = Precision::double_precision;
+  options.learning.inference.method = Method::exact;
+  options.learning.inference.precision = Precision::double_precision;
   options.patch = 4;
-  options.latents = 4;
-  options.iterations = 3;
+  options.learning.latents = 4;
+  options.learning.iterations = 3;
   options.models = 1;
   const Denoised expected = denoise(noisy, options);
-  options.device = "enumeration";
+  options.learning.inference.device = "enumeration";
   const Denoised got = denoise(noisy, options);
   EXPECT_GE(EnumerationEngine::calls, 5);  // of the starting point, of each iteration, and of the patches
   EXPECT_LT((got.picture.channels[0] - expected.picture.channels[0]).cwiseAbs().maxCoeff(), 1e-6);

@@ -165,9 +165,9 @@ SeparateOptions by_fastica() {
 TEST(Fastica, BitsDoNotDependOnThreads) {
   const Matrix mixture = mixing(3) * laplace(3, 200000, 1);
   SeparateOptions options = by_fastica();
-  options.fit.inference.threads = 1;
+  options.learning.inference.threads = 1;
   const Separation one = separate(mixture, options);
-  options.fit.inference.threads = 3;
+  options.learning.inference.threads = 3;
   EXPECT_EQ(separate(mixture, options).sources, one.sources);
 }
 
@@ -204,7 +204,7 @@ TEST(Fastica, FewerSourcesThanChannels) {
   Matrix A(4, 2);
   A << 1, 0.5, -0.3, 1, 0.7, 0.7, 0.2, -1;
   SeparateOptions options = by_fastica();
-  options.fit.latents = 2;
+  options.learning.latents = 2;
   const Separation found = separate(A * sources, options);
   EXPECT_EQ(found.mixing.rows(), 4);
   for (const SourceMatch& match : match_sources(sources, found.sources)) EXPECT_GT(match.correlation, 0.99);
@@ -220,10 +220,10 @@ TEST(Fastica, ChannelsThatTellNothing) {
   ASSERT_FALSE(found.notes.empty());
   expect_says(found.notes[0], {"channel 3 is constant"});
   SeparateOptions options = by_fastica();
-  options.fit.latents = 3;
+  options.learning.latents = 3;
   expect_error<Error>([&] { separate(mixture, options); },
                       {"latents is 3", "only 2 of the channels", "a constant one"});
-  options.fit.latents = 4;
+  options.learning.latents = 4;
   expect_error<UsageError>([&] { separate(mixture, options); }, {"latents is 4", "3 channels", "at most as many"});
 }
 
@@ -275,8 +275,8 @@ TEST(FasticaStart, IsTheFirstOfTheStarts) {
   const Matrix A = mixing(4), mixture = A * laplace(4, 800, 2);
   SeparateOptions options;
   options.restarts = 3;
-  options.fit.iterations = 30;
-  options.fit.tolerance = 0;
+  options.learning.iterations = 30;
+  options.learning.tolerance = 0;
   options.whiten = Whiten::on;
   options.start_from_fastica = false;
   const Separation random = separate(mixture, options);
@@ -302,7 +302,7 @@ TEST(FasticaStart, NotWhereMostIsNoise) {
   for (double& value : mixture.reshaped()) value += 4 * normal(random);
   SeparateOptions options;
   options.restarts = 2;
-  options.fit.iterations = 100;
+  options.learning.iterations = 100;
   const Separation found = separate(mixture, options);
   EXPECT_FALSE(found.whitened);
   EXPECT_FALSE(found.fastica);
@@ -314,8 +314,8 @@ TEST(FasticaStart, NotWhereMostIsNoise) {
 TEST(FasticaStart, NotWithMoreSourcesThanChannels) {
   SeparateOptions options;
   options.restarts = 2;
-  options.fit.iterations = 3;
-  options.fit.latents = 3;
+  options.learning.iterations = 3;
+  options.learning.latents = 3;
   options.start_from_fastica = true;
   const Separation found = separate(mixing(2) * laplace(2, 300, 2), options);
   EXPECT_FALSE(found.fastica);

@@ -112,7 +112,7 @@ TEST(Separate, UnitsAndLevelsDoNotMatter) {
     SCOPED_TRACE(to_string(whiten));
     SeparateOptions options;
     options.restarts = 3;
-    options.fit.iterations = 60;
+    options.learning.iterations = 60;
     options.whiten = whiten;
     const Separation here = separate(mixture, options);
     for (const double unit : {1e-14, 1e-3, 1e6}) {
@@ -148,8 +148,8 @@ TEST(Separate, TheModelIsAboutTheChannelsAsTheyCame) {
       for (const NoiseType noise : {NoiseType::scalar, NoiseType::full}) {
         SCOPED_TRACE(std::string(to_string(whiten)) + " " + std::string(to_string(intercept)));
         options.whiten = whiten;
-        options.fit.intercept = intercept;
-        options.fit.noise = noise;
+        options.learning.intercept = intercept;
+        options.learning.noise = noise;
         expect_model_of(mixture, options);
       }
 }
@@ -158,20 +158,19 @@ TEST(Separate, TheModelKnowsTheDirectionsThatWereLeftOut) {
   const Matrix sources = laplace(4, 400, 1);
   SeparateOptions options;
   options.restarts = 2;
-  options.fit.latents = 2;
+  options.learning.latents = 2;
   expect_model_of(mixing(4) * sources, options);  // those of two sources, which are noise then
   Matrix twice = mixing(4) * sources;
   twice.row(3) = twice.row(0) - 2 * twice.row(1);
-  options.fit.latents = 0;
+  options.learning.latents.reset();
   expect_model_of(twice, options);  // a direction without any variance
 }
 
 TEST(Separate, TheModelHasTheSameCandidates) {
   SeparateOptions options;
   options.restarts = 1;
-  options.fit.iterations = 20;
-  options.choose_method = false;
-  options.fit.inference.candidates = options.fit.inference.max_active = 3;
+  options.learning.iterations = 20;
+  options.learning.inference.candidates = options.learning.inference.max_active = 3;
   expect_model_of(mixing(6) * laplace(6, 400, 5), options);
 }
 
@@ -179,12 +178,11 @@ TEST(Separate, OfTheFactoredMethodAPointEstimateIsLeftWhereChannelsWereWhitened)
   const Matrix mixture = mixing(3) * laplace(3, 1000, 5);
   SeparateOptions options;
   options.restarts = 1;
-  options.choose_method = false;
-  options.fit.inference.method = Method::factored;
+  options.learning.inference.method = Method::factored;
   const Separation found = separate(mixture, options);
   ASSERT_TRUE(found.whitened);
   EXPECT_EQ(found.fit.model().W_variance.size(), 0);
-  const FitOptions of_model = options_of_model(resolved(options, 3), found);
+  const FitOptions of_model = options_of_model(options.resolved(3), found);
   EXPECT_EQ(of_model.inference.method, Method::exact);
   const Posterior posterior = infer(found.fit.model(), MatrixData(Matrix(mixture.transpose())), of_model.inference);
   for (const SourceMatch& match : match_sources(found.sources, posterior.mean.transpose()))
@@ -205,7 +203,7 @@ TEST(Separate, WhitensUnlessThereIsMostlyNoise) {
   for (double& value : noise.reshaped()) value = normal(random);
   SeparateOptions options;
   options.restarts = 2;
-  options.fit.iterations = 100;
+  options.learning.iterations = 100;
   const Separation quiet = separate(A * sources, options);
   EXPECT_TRUE(quiet.whitened);
   ASSERT_FALSE(quiet.notes.empty());
@@ -222,7 +220,7 @@ TEST(Separate, FewerSourcesThanChannels) {
   A << 1, 0.5, -0.3, 1, 0.7, 0.7, 0.2, -1;
   SeparateOptions options;
   options.restarts = 3;
-  options.fit.latents = 2;
+  options.learning.latents = 2;
   const Separation found = separate(A * sources, options);
   EXPECT_TRUE(found.whitened);
   EXPECT_EQ(found.mixing.rows(), 4);
@@ -275,10 +273,10 @@ TEST(Separate, ChoosesTheMethod) {
   EXPECT_EQ(large.inference.candidates, 10);
   EXPECT_EQ(large.inference.max_active, 10);
   EXPECT_EQ(large.iterations, 350);
-  options.fit.latents = 13;
-  EXPECT_EQ(resolved(options, 4).inference.method, Method::truncated);
+  options.learning.latents = 13;
+  EXPECT_EQ(options.resolved(4).inference.method, Method::truncated);
   options.restarts = 0;
-  expect_error<UsageError>([&] { resolved(options, 4); }, {"restarts is 0", "at least 1"});
+  expect_error<UsageError>([&] { options.resolved(4); }, {"restarts is 0", "at least 1"});
 }
 
 TEST(Separate, RefusesWhatCannotBeSeparated) {

@@ -245,15 +245,15 @@ TEST(KnownNoise, IsHeldAndNotLearned) {
   options.inference = truncated(4, 4);
   options.iterations = 12;
   options.tolerance = 0;
-  options.known_noise = 0.7;
+  options.sigma = 0.7;
   for (const Index batch : {0, 100}) {
     options.batch = batch;
     const FitResult result = fit(MatrixData(data), options);
     EXPECT_NEAR(result.state.history.front().noise_std, 1.8 * 0.7, 1e-12) << "it starts higher";
     EXPECT_NEAR(result.last().noise_std, 0.7, 1e-12);
-    options.known_noise = 0;
+    options.sigma = 0;
     EXPECT_GT(std::abs(fit(MatrixData(data), options).last().noise_std - 0.7), 1e-3);
-    options.known_noise = 0.7;
+    options.sigma = 0.7;
   }
 }
 
@@ -261,15 +261,15 @@ TEST(KnownNoise, IsRefusedWhereItCannotBe) {
   const Matrix data = random_data(random_model(six_by_four(), 81), 50, 82);
   FitOptions options;
   options.latents = 4;
-  options.known_noise = 0.7;
+  options.sigma = 0.7;
   options.noise = NoiseType::diagonal;
-  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"known_noise is 0.7, but noise is diagonal"});
+  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"sigma is 0.7, but noise is diagonal"});
   options.noise = NoiseType::scalar;
   options.inference.method = Method::factored;
-  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"known_noise is 0.7", "factored method learns"});
+  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"sigma is 0.7", "factored method learns"});
   options.inference.method = Method::truncated;
-  options.known_noise = -1;
-  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"known_noise is -1", "standard deviation"});
+  options.sigma = -1;
+  expect_error<UsageError>([&] { fit(MatrixData(data), options); }, {"sigma is -1", "standard deviation"});
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST_P(OnlineCoding, RecoversAPlantedDictionary) {
   FitOptions options = online(30, 30);
   options.inference.coding.coding = GetParam();
   if (GetParam() == Coding::omp) options.inference.coding.atoms_per_point = 2;
-  options.known_noise = 0.05;
+  options.sigma = 0.05;
   const FitResult result = fit(MatrixData(made.data), options);
   EXPECT_GE(recovered(made.atoms, result.model().W), 0.9);
   EXPECT_LE(result.model().W.colwise().norm().maxCoeff(), 1 + 1e-12);
@@ -50,7 +50,7 @@ TEST_P(OnlineCoding, ResumesToTheSameBitsOnAnyNumberOfThreads) {
   const Planted made = planted(12, 16, 400, 2, 0.1, 2);
   FitOptions options = online(16, 4);
   options.inference.coding.coding = GetParam();
-  options.known_noise = 0.1;
+  options.sigma = 0.1;
   const MatrixData data(made.data);
   const FitResult whole = fit(data, options);
   for (const int threads : {1, 3}) {
@@ -76,7 +76,7 @@ TEST_P(OnlineCoding, LearnsFromWhatIsThere) {
   options.inference.coding.coding = GetParam();
   if (GetParam() == Coding::omp) options.inference.coding.atoms_per_point = 2;
   options.inference.missing = Missing::nan;
-  options.known_noise = 0.05;
+  options.sigma = 0.05;
   EXPECT_GE(recovered(made.atoms, fit(MatrixData(made.data), options).model().W), 0.8);
 }
 
@@ -156,7 +156,7 @@ TEST(Online, ReplacesUselessAtomsOnSmallData) {
   for (const Index batch : {100, 600}) {
     FitOptions options = online(16, 40);
     options.batch = batch;
-    options.known_noise = 0.02;
+    options.sigma = 0.02;
     const MatrixData data(ray);
     const FitResult result = fit(data, options);
     EXPECT_GT(result.state.rescues.replaced_atoms, 0) << batch;

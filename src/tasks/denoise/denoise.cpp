@@ -10,8 +10,8 @@
 
 #include "math/numeric_scope.h"
 #include "tasks/denoise/deviation.h"
-#include "tasks/denoise/dictionary_plan.h"
 #include "tasks/denoise/plan.h"
+#include "tasks/denoise/preset.h"
 #include "tasks/denoise/reconstruct.h"
 #include "tasks/groups/patch_groups.h"
 #include "tasks/picture/patches.h"
@@ -70,7 +70,7 @@ Model start_from_smoothed(const Picture& noisy, const ModelPlan& plan, double no
 /// Cosines; what else a model has follows from the codes.
 Model cosine_start(const ModelPlan& plan) {
   const Index H = plan.fit.latents, D = plan.patch * plan.patch;
-  const double variance = plan.fit.known_noise * plan.fit.known_noise;
+  const double variance = plan.fit.sigma * plan.fit.sigma;
   // Patches without their means have nothing of the constant one, which is a waste where there are few.
   const bool constant = !plan.remove_mean() || H >= D;
   return {cosine_atoms(plan.patch, H, constant),

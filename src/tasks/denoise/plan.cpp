@@ -8,8 +8,7 @@
 #include "inference/cost_model.h"
 #include "inference/limits.h"
 #include "math/number_text.h"
-#include "tasks/denoise/beta_process_plan.h"
-#include "tasks/denoise/dictionary_plan.h"
+#include "tasks/denoise/preset.h"
 #include "tasks/picture/parallel_rows.h"
 #include "tasks/picture/pixel_units.h"
 #include "tasks/picture/planes.h"
@@ -18,82 +17,6 @@
 namespace gsc {
 namespace {
 
-/// One of the models of a quality. Models that differ make different errors, which averaging takes out.
-struct Member {
-  PatchMean mean;
-  Index larger;  ///< pixels added to the usual patch
-};
-
-/// What a quality stands for.
-struct Preset {
-  Index latents, candidates, max_active;
-  int passes, full_iterations, models;  ///< passes of stepwise EM; iterations of full EM
-  Index train_patches;
-  int nonlocal_rounds, group_rounds;
-  std::vector<Index> group_larger;  ///< pixels added to the usual patch of groups, one for each size
-  Index group_step, group_reach;
-  Index group_most;             ///< times the usual members where patches are as good as equal
-  double coarse_share;          ///< DenoisePlan::coarse_share, where noise is strong
-  std::vector<Member> members;  ///< the first `models` of them; more if the user wants more, and round again
-};
-
-// What is chosen here, and below from the noise, is from the development set (docs/denoise.md, bench/denoise_set.sh).
-Preset preset(Quality quality) {
-  constexpr auto removed = PatchMean::remove;
-  const std::vector<Member> members{{removed, 0}, {removed, 2}, {removed, -2}, {removed, 4}};
-  switch (quality) {
-    case Quality::fast:
-      return {.latents = 256,
-              .candidates = 10,
-              .max_active = 5,
-              .passes = 3,
-              .full_iterations = 20,
-              .models = 1,
-              .train_patches = 60000,
-              .nonlocal_rounds = 0,
-              .group_rounds = 3,
-              .group_larger = {-4, -1, 2},
-              .group_step = 3,
-              .group_reach = 20,
-              .group_most = 1,
-              .coarse_share = 0,
-              .members = members};
-    case Quality::standard:
-      return {.latents = 512,
-              .candidates = 10,
-              .max_active = 5,
-              .passes = 4,
-              .full_iterations = 60,
-              .models = 2,
-              .train_patches = 100000,
-              .nonlocal_rounds = 2,
-              .group_rounds = 5,
-              .group_larger = {-5, -3, -1, 1, 3},
-              .group_step = 3,
-              .group_reach = 24,
-              .group_most = 2,
-              .coarse_share = 0,
-              .members = members};
-    case Quality::best:
-      return {.latents = 512,
-              .candidates = 10,
-              .max_active = 5,
-              .passes = 4,
-              .full_iterations = 100,
-              .models = 3,
-              .train_patches = 150000,
-              .nonlocal_rounds = 2,
-              .group_rounds = 6,
-              .group_larger = {-6, -5, -4, -2, 0, 3, 6},
-              .group_step = 3,
-              .group_reach = 32,
-              .group_most = 2,
-              .coarse_share = 0.5,
-              .members = members};
-  }
-  return {};
-}
-
 constexpr Index kSmallestPatch = 2, kSmallestGroupPatch = 3;
 /// Where noise is faint large groups only blur what is fine.
 constexpr Index kLargestFaintGroupPatch = 12;
@@ -101,7 +24,6 @@ constexpr Index kLargestFaintGroupPatch = 12;
 constexpr double kMediumNoise = 0.08, kStrongNoise = 0.13;
 /// Of the noise: what inference and groups take it for.
 constexpr double kInferenceShare = 0.92, kGroupShare = 0.9;
-constexpr Index kBatch = 4096;
 /// Pictures with a smaller side have too few patches when they are halved.
 constexpr Index kSmallestHalved = 128;
 
@@ -149,21 +71,10 @@ void check(const Picture& noisy, int threads) {
   }
 }
 
-void set_truncation(const DenoiseOptions& options, const Preset& usual, FitOptions& fit) {
-  fit.inference.candidates = options.candidates.value_or(std::min(usual.candidates, fit.latents));
-  fit.inference.max_active = options.max_active.value_or(std::min(usual.max_active, fit.inference.candidates));
-}
-
-/// The factored method learns the noise level with the rest.
-void refuse_told_noise(const DenoiseOptions& options) {
-  if (options.sigma)
-    throw UsageError("sigma is " + number_text(*options.sigma) +
-                     ", but the factored method learns the noise level; leave it out");
-  if (options.noise == NoiseSource::measured)
-    throw UsageError("the noise is to be measured, but the factored method learns it; leave that out");
-}
-
-bool stepwise_by_default(const DenoiseOptions& options) { return traits(options.method).has_states; }
+/// Feature-sign search: of the noise, the best of 2, 2.5 and 3 on House at sigma 15, 25 and 50.
+constexpr double kLambdaPerNoise = 2.5;
+/// The noisy picture weighs peak / (this noise) patches: their 30 / sigma for pixels of 0 to 255.
+constexpr double kPatchesPerNoise = 0.034 * 255;
 
 /// Rough seconds, for the plan and for progress.
 void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
@@ -188,17 +99,33 @@ void guess_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
       1e-9 * all * (posterior + averaged + plan.nonlocal_rounds * (2 * posterior + averaged)) / threads;
 }
 
-ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
-                     const NoiseLevel& noise, double range) {
+void guess_dictionary_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
+  const auto D = static_cast<double>(plan.fit.shape.rows * plan.fit.shape.cols * plan.fit.shape.channels);
+  const auto H = static_cast<double>(plan.fit.latents);
+  const double code = 1e-9 * (kCosts.code + kCosts.code_product * D * H) / thread_count(plan.fit.inference.threads);
+  plan.learning_seconds = plan.fit.iterations * static_cast<double>(train_patches) * code;
+  plan.inferring_seconds =
+      static_cast<double>(noisy.height() * noisy.width()) / static_cast<double>(plan.stride * plan.stride) * code;
+}
+
+void guess_beta_process_seconds(const Picture& noisy, Index train_patches, ModelPlan& plan) {
+  const auto D = static_cast<double>(plan.fit.shape.rows * plan.fit.shape.cols * plan.fit.shape.channels);
+  const auto H = static_cast<double>(plan.fit.latents);
+  const double sweep = kCosts.sweep_point + (2 * kCosts.product * D + kCosts.sweep_latent) * H;
+  const double scale = 1e-9 / thread_count(plan.fit.inference.threads);
+  plan.learning_seconds =
+      scale * plan.fit.beta_process.chains * plan.fit.iterations * static_cast<double>(train_patches) * sweep;
+  plan.inferring_seconds = scale * 2 * static_cast<double>(plan.fit.inference.draws) *
+                           static_cast<double>(noisy.height() * noisy.width()) * kCosts.sweep_latent * H /
+                           static_cast<double>(plan.stride * plan.stride);
+}
+
+/// Which patches, and how many of them. Returns how many learning will see.
+Index plan_patches(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
+                   ModelPlan& plan) {
+  const Method method = options.learning.method();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
-  const double noise_share = noise.std / range;
-  const bool of_dictionary = point_estimate(options.method);
-  ModelPlan plan;
-  plan.noise_share = noise_share;
-  const bool beta_process = by_beta_process(options.method);
-  const Index usual_side = of_dictionary  ? kDictionaryPatch
-                           : beta_process ? kBetaProcessPatch
-                                          : usual_patch(noise_share) + member.larger;
+  const Index usual_side = spike_and_slab(method) ? usual_patch(plan.noise_share) + member.larger : kPublishedPatch;
   plan.patch = options.patch.value_or(std::clamp(usual_side, kSmallestPatch, smaller_side / 2));
   const Index positions = (noisy.height() - plan.patch + 1) * (noisy.width() - plan.patch + 1);
   if (plan.patch > smaller_side || positions < 2)
@@ -210,68 +137,81 @@ ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const 
                      std::to_string(plan.patch) + " x " + std::to_string(plan.patch) +
                      " pixels, so some of the picture would be left out; choose a smaller stride");
   plan.patch_mean = options.patch_mean.value_or(member.mean);
-  plan.train_patches =
-      options.train_patches.value_or(of_dictionary ? traits(options.method).picture_patches : usual.train_patches);
   // With the mean kept, patches that are wrong about their brightness are certain of it (House, sigma 15: 0.5 dB).
-  plan.weights = options.weights.value_or(plan.remove_mean() ? PatchWeights::certainty : PatchWeights::equal);
-  const Index available = std::min(plan.train_patches, positions);
-  if (of_dictionary) {
-    plan_dictionary(noisy, options, noise, range, available, plan);
-    return plan;
-  }
-  if (beta_process) {
-    plan_beta_process(noisy, options, available, plan);
-    return plan;
-  }
-  // Few data points cannot teach many basis functions.
-  plan.fit.latents = options.latents.value_or(std::clamp<Index>(available / 20, 1, usual.latents));
-  set_truncation(options, usual, plan.fit);
-  plan.fit.inference.method = options.method;
-  if (options.method == Method::factored) {
-    refuse_told_noise(options);
-    plan.fit.factored = options.factored;
-  }
-  plan.fit.factored.shape = {plan.patch, plan.patch, static_cast<Index>(noisy.channels.size())};
-  plan.fit.inference.selection = options.selection;
-  plan.fit.inference.precision = options.precision;
-  plan.fit.inference.threads = options.threads;
-  plan.fit.inference.device = options.device;
-  plan.fit.intercept = Intercept::none;
-  const bool stepwise = stepwise_by_default(options);
-  plan.fit.batch = options.batch.value_or(stepwise ? kBatch : 0);
-  plan.fit.polish = options.polish;
-  plan.fit.sharing = options.sharing;
-  plan.fit.iterations = options.iterations.value_or(plan.fit.batch > 0 ? usual.passes : usual.full_iterations);
-  plan.fit.tolerance = 0;
-  if (options.init)
-    plan.fit.init = *options.init;
-  else
-    plan.smoothing = std::clamp(noise_share * 10, 0.4, 2.0);
-  const bool known_device = options.device == "cpu" || options.device == "auto" || options.device.rfind("cuda", 0) == 0;
-  const bool can_nonlocal = traits(options.method).has_candidates && plan.stride == 1 && known_device;
-  if (options.nonlocal.value_or(0) > 0 && !can_nonlocal)
+  const bool certain = spike_and_slab(method) && plan.remove_mean();
+  plan.weights = options.weights.value_or(certain ? PatchWeights::certainty : PatchWeights::equal);
+  plan.train_patches =
+      options.train_patches.value_or(point_estimate(method) ? traits(method).picture_patches : usual.train_patches);
+  return std::min(plan.train_patches, positions);
+}
+
+/// A dictionary is told the noise, and begins with cosines. In the end patches are coded as it is told, by orthogonal
+/// matching pursuit if it was learned online.
+void finish_dictionary(double noise, double range, bool chosen_start, ModelPlan& plan) {
+  FitOptions& fit = plan.fit;
+  plan.smoothing = 0;
+  plan.cosines = !chosen_start && fit.shape.channels == 1;
+  fit.sigma = noise;
+  plan.noisy_weight = range / (kPatchesPerNoise * noise);
+  CodingOptions& coding = fit.inference.coding;
+  plan.usual_lambda = codes_by_lambda(fit.inference) && coding.lambda == 0;
+  if (plan.usual_lambda) coding.lambda = kLambdaPerNoise * noise;
+  plan.coding = coding;
+  if (traits(fit.inference.method).coding) return;
+  plan.coding.coding = Coding::omp;
+  if (coding.coding == Coding::lasso) coding = {.coding = Coding::lasso, .lambda = coding.lambda};
+}
+
+/// Rounds in which patches have priors of their own, where that can be.
+int nonlocal_rounds(const DenoiseOptions& options, const Preset& usual, const ModelPlan& plan) {
+  const std::string& device = plan.fit.inference.device;
+  const bool known_device = device == "cpu" || device == "auto" || device.rfind("cuda", 0) == 0;
+  const bool possible = traits(plan.fit.inference.method).has_candidates && plan.stride == 1 && known_device;
+  if (options.nonlocal.value_or(0) > 0 && !possible)
     throw UsageError(
         "nonlocal is " + std::to_string(*options.nonlocal) +
         ", but priors of their own for patches need the truncated method, stride 1 and device cpu or cuda");
-  plan.nonlocal_rounds = options.nonlocal.value_or(can_nonlocal ? usual.nonlocal_rounds : 0);
-  const NoiseSource source = options.noise.value_or(stepwise ? NoiseSource::measured : NoiseSource::learned);
-  if (source == NoiseSource::measured) {
-    plan.fit.known_noise = noise_held(noise, range);
-    plan.inference_noise = (plan.nonlocal_rounds > 0 ? 1 : kInferenceShare) * plan.fit.known_noise;
-  }
+  return options.nonlocal.value_or(possible ? usual.nonlocal_rounds : 0);
+}
+
+void finish_spike_and_slab(double noise, const DenoiseOptions& options, ModelPlan& plan) {
+  const Method method = plan.fit.inference.method;
+  const NoiseSource usual_source = traits(method).has_states ? NoiseSource::measured : NoiseSource::learned;
+  if (options.noise.value_or(usual_source) == NoiseSource::learned) return;
+  plan.fit.sigma = noise;
+  plan.inference_noise = (plan.nonlocal_rounds > 0 ? 1 : kInferenceShare) * noise;
+}
+
+ModelPlan plan_model(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, const Member& member,
+                     const NoiseLevel& noise, double range) {
+  ModelPlan plan;
+  plan.noise_share = noise.std / range;
+  const Index available = plan_patches(noisy, options, usual, member, plan);
+  const bool chosen_start = options.learning.init.has_value();
+  plan.fit = learning_options(options, available, noisy.height() * noisy.width());
+  plan.fit.shape = {plan.patch, plan.patch, static_cast<Index>(noisy.channels.size())};
+  if (!chosen_start) plan.smoothing = std::clamp(plan.noise_share * 10, 0.4, 2.0);
+  plan.nonlocal_rounds = nonlocal_rounds(options, usual, plan);
+  const Method method = options.learning.method();
+  if (spike_and_slab(method))
+    finish_spike_and_slab(noise_held(noise, range), options, plan);
+  else if (point_estimate(method))
+    finish_dictionary(noise_held(noise, range), range, chosen_start, plan);
   plan.fit.validate();
-  guess_seconds(noisy, available, plan);
+  (spike_and_slab(method)   ? guess_seconds
+   : point_estimate(method) ? guess_dictionary_seconds
+                            : guess_beta_process_seconds)(noisy, available, plan);
   return plan;
 }
 
 void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Preset& usual, DenoisePlan& plan) {
   const double noise_share = plan.noise.std / plan.range;
-  plan.group_rounds = options.groups.value_or(spike_and_slab(options.method) ? usual.group_rounds : 0);
+  plan.group_rounds = options.groups.value_or(spike_and_slab(options.learning.method()) ? usual.group_rounds : 0);
   plan.group_noise = kGroupShare * noise_held(plan.noise, plan.range);
   plan.groups.step = usual.group_step;
   plan.groups.reach = usual.group_reach;
-  plan.groups.threads = options.threads;
-  plan.groups.team = options.sharing.team->alone() ? nullptr : options.sharing.team;
+  plan.groups.threads = options.learning.inference.threads.value_or(0);
+  plan.groups.team = options.team->alone() ? nullptr : options.team;
   plan.groups.sizes.clear();
   const Index smaller_side = std::min(noisy.height(), noisy.width());
   Index last = kSmallestGroupPatch - 1;
@@ -290,7 +230,7 @@ void plan_groups(const Picture& noisy, const DenoiseOptions& options, const Pres
     const double matching = (kCosts.difference * D + kCosts.position) * search;
     const double filter = kCosts.group_value * K * D + kCosts.group_product * K * K * (3 * D + K);
     plan.group_seconds += 1e-9 * plan.group_rounds * references * (matching + filter) *
-                          static_cast<double>(noisy.channels.size()) / thread_count(options.threads);
+                          static_cast<double>(noisy.channels.size()) / thread_count(plan.groups.threads);
   }
 }
 
@@ -308,21 +248,22 @@ double DenoisePlan::seconds() const {
 }
 
 DenoisePlan plan_denoising(const Picture& noisy, const DenoiseOptions& options, const NoiseLevel& noise) {
-  check(noisy, options.threads);
-  const Preset usual = preset(options.quality);
-  const int usual_models = spike_and_slab(options.method) ? usual.models : 1;
+  const Method method = options.learning.method();
+  check(noisy, options.learning.inference.threads.value_or(0));
+  const Preset usual = preset_of(options.quality);
+  const int usual_models = spike_and_slab(method) ? usual.models : 1;
   DenoisePlan plan;
   plan.noise = noise;
   plan.range = range_of(noisy, noise.std);
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.models.value_or(usual_models)); ++i) {
     plan.models.push_back(
         plan_model(noisy, options, usual, usual.members[i % usual.members.size()], noise, plan.range));
-    plan.models.back().fit.seed = options.seed + i;
+    plan.models.back().fit.seed += i;
   }
   plan_groups(noisy, options, usual, plan);
   const bool strong = noise.std > kMediumNoise * plan.range;
   const Index smaller_half = std::min(noisy.height(), noisy.width()) / 2;
-  if (usual.coarse_share > 0 && strong && spike_and_slab(options.method) && 2 * smaller_half >= kSmallestHalved &&
+  if (usual.coarse_share > 0 && strong && spike_and_slab(method) && 2 * smaller_half >= kSmallestHalved &&
       smaller_half >= 2 * options.patch.value_or(0)) {
     // Of a pattern of single pixels nothing is left.
     if (const Picture half = halved(noisy); !is_flat(half)) {

@@ -18,7 +18,7 @@ struct ModelPlan {
   PatchWeights weights = PatchWeights::certainty;
   double noise_share = 0;      ///< of the range of the picture: the noise as told or measured
   double smoothing = 0;        ///< pixels; the start comes from a picture smoothed so far; 0: as fit.init says
-  bool cosines = false;        ///< the start is an overcomplete set of cosines (dictionary_plan.h)
+  bool cosines = false;        ///< the start is an overcomplete set of cosines (preset.h)
   bool usual_lambda = false;   ///< nobody gave it, so where no code would be left it may be less
   CodingOptions coding;        ///< of the patches in the end, where these are codes
   double noisy_weight = 0;     ///< of the noisy picture in the average, where a patch has weight 1; of codes only

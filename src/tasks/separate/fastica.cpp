@@ -136,7 +136,7 @@ Matrix nearest_orthogonal(const Matrix& W) {
   const auto [values, vectors] = eigen_pairs(W * W.transpose());
   if (!(values[0] > 1e-14 * values[values.size() - 1]))
     throw Error(
-        "FastICA: two directions have become the same; try another --seed, another --nonlinearity, or fewer --latents");
+        "FastICA: two directions have become the same; try another seed, another nonlinearity, or fewer latents");
   const Matrix near = vectors * values.cwiseSqrt().cwiseInverse().asDiagonal() * vectors.transpose() * W;
   // Where lengths differ much, rounding has left an angle; a step of Newton's iteration to the same matrix takes it
   // out.

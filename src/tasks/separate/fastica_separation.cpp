@@ -34,18 +34,17 @@ Matrix start_of(const Whitened& white, const FasticaOptions& options, std::uint6
   }
 }
 
-FasticaDirections directions_of(const Matrix& channels, const Whitened& white, const SeparateOptions& options,
-                                Watcher* watcher) {
-  return fastica(channels, start_of(white, options.fastica, options.fit.seed), options.fastica,
-                 thread_count(options.fit.inference.threads),
+FasticaDirections directions_of(const Matrix& channels, const Whitened& white, const FitOptions& single,
+                                const FasticaOptions& options, Watcher* watcher) {
+  return fastica(channels, start_of(white, options, single.seed), options, thread_count(single.inference.threads),
                  [&] { return watcher != nullptr && watcher->stop_requested(); });
 }
 
-void check_counts(const SeparateOptions& options, Index latents, Index channels) {
+void check_counts(const FasticaOptions& options, Index latents, Index channels) {
   if (latents > channels)
     throw UsageError("latents is " + std::to_string(latents) + ", but there are " + counted(channels, "channel") +
                      ", and fastica finds at most as many sources; ask for fewer, or choose another method");
-  const Matrix& start = options.fastica.start;
+  const Matrix& start = options.start;
   if (start.size() > 0 && (start.rows() != channels || start.cols() != latents))
     throw UsageError("init: the mixing matrix to start from is " + std::to_string(start.rows()) + " x " +
                      std::to_string(start.cols()) + "; expected channels x sources, " + std::to_string(channels) +
@@ -67,7 +66,7 @@ void note_run(const FasticaRun& run, double tolerance, std::vector<std::string>&
   if (run.converged || tolerance == 0) return;
   notes.push_back("fastica has not converged in " + counted(run.iterations, "iteration") +
                   ": a direction still turns by " + degrees(run.change) +
-                  " degrees in each; try more --iterations, more samples, or another --nonlinearity");
+                  " degrees in each; try more iterations, more samples, or another nonlinearity");
 }
 
 }  // namespace
@@ -75,22 +74,25 @@ void note_run(const FasticaRun& run, double tolerance, std::vector<std::string>&
 Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& options, Watcher* watcher) {
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
-  options.fastica.validate();
-  const Index latents = options.fit.latents > 0 ? options.fit.latents : mixture.rows();
-  check_counts(options, latents, mixture.rows());
+  const FitOptions single = options.resolved(mixture.rows());
+  FasticaOptions own = options.fastica;
+  own.iterations = single.iterations;
+  own.tolerance = single.tolerance;
+  const Index latents = single.latents;
+  check_counts(own, latents, mixture.rows());
   Separation separation;
   note_constant(mixture, separation.notes);
   const Prepared prepared = whitened_channels(mixture, latents, Dependent::dropped);
   separation.notes.insert(separation.notes.end(), prepared.notes.begin(), prepared.notes.end());
   const Whitened& white = *prepared.white;
   const Index found = white.undo.cols();
-  if (found < latents && (options.fit.latents > 0 || options.fastica.start.size() > 0))
+  if (found < latents && (options.learning.latents || own.start.size() > 0))
     throw Error("latents is " + std::to_string(latents) + ", but only " + std::to_string(found) +
                 " of the channels do not follow from others (a constant one does), and fastica finds at most as many "
                 "sources; ask for fewer");
   separation.whitened = true;
   try {
-    const FasticaDirections directions = directions_of(prepared.channels, white, options, watcher);
+    const FasticaDirections directions = directions_of(prepared.channels, white, single, own, watcher);
     separation.fastica = directions.run;
     separation.mixing = white.undo * directions.W.transpose();
     separation.sources = directions.W * prepared.channels;
@@ -98,7 +100,7 @@ Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& opt
     separation.fit.reason = StopReason::interrupted;
     return separation;
   }
-  note_run(*separation.fastica, options.fastica.tolerance, separation.notes);
+  note_run(*separation.fastica, own.tolerance, separation.notes);
   return separation;
 }
 
@@ -124,12 +126,12 @@ Model model_of_sources(const Matrix& W, const Matrix& sources) {
   return model;
 }
 
-std::optional<Model> fastica_start(const Matrix& channels, Index latents, const SeparateOptions& options,
+std::optional<Model> fastica_start(const Matrix& channels, const FitOptions& single, const FasticaOptions& options,
                                    Watcher* watcher, std::optional<FasticaRun>& run) {
   Matrix white = channels;
-  const Whitened whitened = whiten(white, "the mixture", latents, Dependent::dropped);
-  if (whitened.undo.cols() < latents) return {};
-  const FasticaDirections found = directions_of(white, whitened, options, watcher);
+  const Whitened whitened = whiten(white, "the mixture", single.latents, Dependent::dropped);
+  if (whitened.undo.cols() < single.latents) return {};
+  const FasticaDirections found = directions_of(white, whitened, single, options, watcher);
   run = found.run;
   return model_of_sources(whitened.undo * found.W.transpose(), found.W * white);
 }

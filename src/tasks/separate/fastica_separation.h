@@ -11,7 +11,7 @@ Separation separate_by_fastica(const Matrix& mixture, const SeparateOptions& opt
 
 /// A start for learning from `channels` (channels x samples) what FastICA finds in them, or nothing where it finds
 /// fewer than `latents` sources. `run` says how that ended.
-std::optional<Model> fastica_start(const Matrix& channels, Index latents, const SeparateOptions& options,
+std::optional<Model> fastica_start(const Matrix& channels, const FitOptions& single, const FasticaOptions& options,
                                    Watcher* watcher, std::optional<FasticaRun>& run);
 
 /// The model of x = W y with these sources y (zero mean, unit variance) and little noise: a source with heavy tails is

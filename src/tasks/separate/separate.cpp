@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "learning/fit_option_list.h"
 #include "math/number_text.h"
 #include "math/numeric_scope.h"
 #include "tasks/separate/fastica_separation.h"
@@ -51,22 +52,63 @@ void check_mixture(const Matrix& mixture, const std::string& name, Index first, 
   }
 }
 
-SeparateOptions::SeparateOptions() {
-  fit.latents = 0;
-  fit.init = Init::random;
-  fit.iterations = 350;
+namespace {
+
+/// What is taken where nothing is chosen.
+FitOptions preset_of(const SeparateOptions& options, Index channels) {
+  const LearningChoices& chosen = options.learning;
+  FitOptions preset;
+  preset.latents = chosen.latents.value_or(channels);
+  preset.init = Init::random;
+  preset.iterations = 350;
+  preset.sharing.team = options.team;
+  InferenceOptions& inference = preset.inference;
+  if (!chosen.inference.method && !chosen.inference.candidates && !chosen.inference.max_active) {
+    choose_method(preset);
+  } else {
+    inference.method = chosen.method();
+    inference.candidates = chosen.inference.candidates.value_or(0);
+    inference.max_active = inference.resolved(preset.latents).candidates;
+  }
+  return preset;
 }
 
-FitOptions resolved(const SeparateOptions& options, Index channels) {
-  FitOptions single = options.fit;
-  if (single.latents == 0) single.latents = channels;
-  if (options.choose_method) choose_method(single);
-  single.validate();
-  if (!spike_and_slab(single.inference.method))
-    throw UsageError("method is " + std::string(to_string(single.inference.method)) +
+/// FastICA's own options, on top of which is chosen what learning a model has, too.
+FitOptions of_fastica(const SeparateOptions& options, Index channels) {
+  LearningChoices others = options.learning;
+  others.latents.reset();
+  others.iterations.reset();
+  others.tolerance.reset();
+  others.seed.reset();
+  others.inference.threads.reset();
+  for_each_option(others, [](const OptionInfo& option, const auto& choice) {
+    if (choice)
+      throw UsageError(std::string(option.name) +
+                       " is for learning a model, but method is fastica; leave one of them out");
+  });
+  FitOptions preset;
+  preset.latents = channels;
+  preset.iterations = options.fastica.iterations;
+  preset.tolerance = options.fastica.tolerance;
+  const FitOptions chosen = apply(options.learning, preset);
+  FasticaOptions own = options.fastica;
+  own.iterations = chosen.iterations;
+  own.tolerance = chosen.tolerance;
+  own.validate();
+  return chosen;
+}
+
+}  // namespace
+
+FitOptions SeparateOptions::resolved(Index channels) const {
+  if (method == SeparateMethod::fastica) return of_fastica(*this, channels);
+  if (!spike_and_slab(learning.method()))
+    throw UsageError("method is " + std::string(to_string(learning.method())) +
                      ", which learns a dictionary and no sources; separate by the truncated, exact or factored method");
-  if (options.restarts < 1)
-    throw UsageError("restarts is " + std::to_string(options.restarts) + "; it must be at least 1");
+  if (restarts < 1) throw UsageError("restarts is " + std::to_string(restarts) + "; it must be at least 1");
+  FitOptions single = apply(learning, preset_of(*this, channels));
+  single.validate();
+  single.inference = single.inference.resolved(single.latents);
   return single;
 }
 
@@ -129,7 +171,7 @@ std::vector<std::string> note_of_starts(const std::vector<double>& free_energies
                                   [&](double value) { return best - value < kNear * samples; });
   if (3 * near >= static_cast<std::ptrdiff_t>(free_energies.size())) return {};
   return {"only " + std::to_string(near) + " of " + std::to_string(free_energies.size()) +
-          " starts came near the best; there may be better ones, try more with --restarts"};
+          " starts came near the best; there may be better ones, try more restarts"};
 }
 
 std::vector<std::string> duplicates_of(const Matrix& sources) {
@@ -165,13 +207,13 @@ Separation separate(const Matrix& mixture, const SeparateOptions& options, Watch
   const NumericScope scope;
   check_mixture(mixture, "the mixture");
   check_squares(mixture);
-  const FitOptions single = resolved(options, mixture.rows());
+  const FitOptions single = options.resolved(mixture.rows());
   const auto samples = static_cast<double>(mixture.cols());
   Separation separation;
   double noise = 0;  // as noise_of()
   const auto learn = [&](const Prepared& from, bool start_from_fastica) {
     std::optional<Model> first;
-    if (start_from_fastica) first = fastica_start(from.channels, single.latents, options, watcher, separation.fastica);
+    if (start_from_fastica) first = fastica_start(from.channels, single, options.fastica, watcher, separation.fastica);
     Restarts starts =
         fit_restarts(MatrixData(from.channels.transpose(), "the mixture"), single, options.restarts, watcher, first);
     noise = noise_of(starts, !first);

@@ -7,10 +7,6 @@
 
 namespace gsc {
 
-/// The options of a single start for a mixture of so many channels: what was left open (latents, method) is chosen.
-/// Throws UsageError naming the first field with an impossible value.
-FitOptions resolved(const SeparateOptions& options, Index channels);
-
 /// What the model of a separation says it was learned with: its seed, and the types that it has for the channels as
 /// they came. A whitened model has full noise, for which the factored method has no posterior: another is chosen.
 FitOptions options_of_model(const FitOptions& single, const Separation& separation);
