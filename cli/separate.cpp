@@ -155,65 +155,6 @@ int run_separate(const CommandLine& line) {
   options.restarts = asked.restarts;
   options.whiten = asked.whiten;
   const std::string note = set_method(settings, channels.values.rows(), options);
-  const bool model = options.method == SeparateMethod::model;
-  const std::string how = model ? fmt::format("{}, {} start{}", posterior_text(inference), options.restarts,
-                                              options.restarts == 1 ? "" : "s")
-                                : fastica_text(options.fastica);
-  const int threads = std::min(thread_count(inference.threads), model ? options.restarts : INT_MAX);
-  return fmt::format("{} channels, {} samples, {} sources to find, {}, {} thread{}{}", channels.values.rows(),
-                     channels.values.cols(), fit.latents, how, threads, threads == 1 ? "" : "s", processes_text());
-}
-
-void write_sounds(const OutputFolder& folder, const Matrix& sources, int rate) {
-  for (Index h = 0; h < sources.rows(); ++h) {
-    const double peak = sources.row(h).cwiseAbs().maxCoeff();
-    const double gain = peak > 0 ? kSoundPeak / peak : 0;
-    write_sound(folder.file(sound_name(h)), {gain * sources.row(h), rate});
-  }
-}
-
-/// A column is a source, in both: the header of either fits the sounds.
-void write_csv(const OutputFolder& folder, const Separation& separation) {
-  std::vector<std::string> names;
-  for (Index h = 0; h < separation.sources.rows(); ++h) names.push_back(fmt::format("source{}", h + 1));
-  const Matrix columns = separation.sources.transpose();
-  write_arrays(folder.file("sources.csv"), {named("source", columns)}, names);
-  write_arrays(folder.file("mixing.csv"), {named("source", separation.mixing)}, names);
-}
-
-void write_results(const OutputFolder& folder, const Settings& settings, const Separation& separation, int rate) {
-  write_arrays(folder.file("sources.npy"), {named("sources", separation.sources)});
-  write_arrays(folder.file("mixing.npy"), {named("mixing", separation.mixing)});
-  if (has_model(separation))
-    save_model(folder.file("model.h5"), {separation.fit.state, separation.options, GSC_VERSION});
-  if (settings.separate.csv) write_csv(folder, separation);
-  if (rate > 0) write_sounds(folder, separation.sources, rate);
-}
-
-}  // namespace
-
-int run_separate(const CommandLine& line) {
-  Settings settings = line.settings;
-  SeparateSettings& asked = settings.separate;
-  ProgressLine progress("separate", settings.quiet);
-  check_combination(line, asked);
-  check_method_options(line, asked);
-  const bool experiment = !asked.sources.empty();
-  if (experiment) perturbation_of(asked.mix);
-
-  Channels channels = read_channels(experiment ? std::vector{asked.sources} : asked.files, settings);
-  check_mixture(channels.values, channels.name, asked.offset);
-  if (asked.normalise) normalise(channels.values, channels.name + (experiment ? ": source" : ": channel"));
-  std::optional<KnownMixture> truth;
-  if (experiment) {
-    truth = mix(std::move(channels.values), perturbation_of(asked.mix), asked.add_noise, asked.mix_seed);
-    channels.values = truth->mixture;
-  }
-  check_mixture(channels.values, channels.name, asked.offset, asked.whiten);  // separate() does not know the name
-  options.fit = settings.fit;
-  options.restarts = asked.restarts;
-  options.whiten = asked.whiten;
-  const std::string note = set_method(line, settings, channels.values.rows(), options);
   const bool model = options.method == SeparateMethod::model, sound = channels.sound_rate > 0;
   const OutputFolder folder("output", settings.output);
   if (team().root()) check_outputs(folder, output_names(settings.fit.latents, model, sound, asked.csv), settings);

@@ -17,6 +17,7 @@ std::vector<std::string> differing_options(const FitOptions& checkpoint, const F
     Words result;
     for_each_attribute(options, [&](std::string_view name, const auto& value, const OptionInfo& option) {
       if (option.on_resume == OnResume::change) return;
+      if (option.attribute != nullptr) name = option.name;
       if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
         result.emplace_back(name, to_string(value));
       else
