@@ -108,8 +108,9 @@ TEST(Choices, OfOtherMethodsAreRefused) {
       set_option(choices, option.name, option_text(changed({}, option.name), option.name));
       const bool read = option.methods.empty() ||
                         std::find(option.methods.begin(), option.methods.end(), method) != option.methods.end();
-      if (option.name != "tolerance" && option.name != "sigma" && method != Method::online)
+      if (option.name != "tolerance" && option.name != "sigma" && method != Method::online) {
         EXPECT_EQ(is_set(choices_for(choices, method), option.name), read);
+      }
       if (!read) {
         const std::string text = option_text(apply(choices_for(choices, option.methods.front()), {}), option.name);
         expect_error<UsageError>([&] { apply(choices, preset); },
