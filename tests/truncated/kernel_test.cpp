@@ -46,11 +46,11 @@ void expect_same(const Outcome& expected, const Outcome& got, double tolerance) 
   expect_near(expected.sums.SS, got.sums.SS, tolerance, "SS");
 }
 
-struct Shape {
+struct TreeShape {
   Index latents, candidates, max_active;
 };
 
-InferenceOptions options_for(const Shape& shape, Precision precision) {
+InferenceOptions inference_options(const TreeShape& shape, Precision precision) {
   InferenceOptions options;
   options.candidates = shape.candidates;
   options.max_active = shape.max_active;
@@ -79,9 +79,9 @@ TEST(Kernel, EveryTargetAgrees) {
   for (const ModelKnobs& type : every_type(6, 12)) {
     const Model model = random_model(type, 5);
     const Matrix data = random_data(model, 301, 6);
-    for (const Shape& shape : {Shape{12, 5, 3}, Shape{12, 8, 8}, Shape{12, 12, 2}}) {
+    for (const TreeShape& shape : {TreeShape{12, 5, 3}, TreeShape{12, 8, 8}, TreeShape{12, 12, 2}}) {
       for (const Precision precision : {Precision::double_precision, Precision::single_precision}) {
-        const PreparedModel prepared(model, options_for(shape, precision));
+        const PreparedModel prepared(model, inference_options(shape, precision));
         const Outcome best = run_kernel(prepared, data);
         for (std::int64_t rest = targets; rest != 0; rest &= rest - 1) {
           const std::int64_t target = rest & -rest;
@@ -103,8 +103,8 @@ TEST(Kernel, EveryTargetAgrees) {
 TEST(Kernel, SharedTreeEqualsLanes) {
   ModelKnobs knobs;
   knobs.dimensions = 6;
-  for (const Shape& shape : {Shape{1, 1, 1}, Shape{3, 3, 3}, Shape{5, 5, 2}, Shape{7, 7, 1}, Shape{8, 8, 8},
-                             Shape{11, 11, 4}, Shape{10, 4, 4}, Shape{6, 5, 3}}) {
+  for (const TreeShape& shape : {TreeShape{1, 1, 1}, TreeShape{3, 3, 3}, TreeShape{5, 5, 2}, TreeShape{7, 7, 1},
+                                 TreeShape{8, 8, 8}, TreeShape{11, 11, 4}, TreeShape{10, 4, 4}, TreeShape{6, 5, 3}}) {
     knobs.latents = shape.latents;
     const Model model = random_model(knobs, 7);
     // Many noisy copies of few points, so that clusters form where candidates < latents.
@@ -114,7 +114,7 @@ TEST(Kernel, SharedTreeEqualsLanes) {
     for (const Precision precision : {Precision::double_precision, Precision::single_precision}) {
       SCOPED_TRACE(::testing::Message() << "H=" << shape.latents << " H'=" << shape.candidates
                                         << " gamma=" << shape.max_active);
-      PreparedModel prepared(model, options_for(shape, precision));
+      PreparedModel prepared(model, inference_options(shape, precision));
       ASSERT_TRUE(prepared.share_clusters);
       const Outcome shared = run_kernel(prepared, data);
       prepared.share_clusters = false;
