@@ -215,6 +215,7 @@ int run_denoise(const CommandLine& line) {
   options.team = &team();
   options.validate();
   settings.fit = options.usual();
+  settings.fit.sigma = options.learning.sigma.value_or(0);  // as it was told: learning has units of its own
   use_team(settings.fit);
   options.learning.inference.threads = settings.fit.inference.threads;
   check_dictionary(line, options.learning.method());
