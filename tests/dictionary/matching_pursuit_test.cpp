@@ -102,6 +102,7 @@ TEST_F(Omp, ChoosesAsBruteForceDoesUpToTheBound) {
 TEST_F(Omp, ChoosesAsManyAsAsked) {
   const Matrix W = random_atoms(8, 14, random_);
   InferenceOptions options;
+  options.method = Method::ksvd;
   options.coding.atoms_per_point = 3;
   check(W, sparse_data(W, 100, 3, 0.1, random_), {}, options, 0.1);
   options.coding.atoms_per_point = 0;
@@ -130,6 +131,7 @@ TEST_F(Omp, CodesAreTheSameOnAnyNumberOfThreads) {
   const Model model = dictionary_model(W, 0.1);
   InferenceOptions options;
   options.method = Method::ksvd;
+  options.method = Method::ksvd;
   options.threads = 1;
   const Matrix alone = infer(model, data, options).mean;
   options.threads = 3;
@@ -140,6 +142,7 @@ TEST_F(Omp, AZeroDataPointHasAnEmptyCode) {
   const Matrix W = random_atoms(6, 8, random_);
   InferenceOptions options;
   options.method = Method::ksvd;
+  options.method = Method::ksvd;
   const Posterior posterior = infer(dictionary_model(W, 0.1), MatrixData(Matrix::Zero(3, 6)), options);
   EXPECT_EQ(posterior.mean, Matrix::Zero(3, 8));
 }
@@ -149,6 +152,7 @@ TEST_F(Omp, APointEstimateHasNoMoreThanCodes) {
   const MatrixData data(sparse_data(W, 20, 2, 0.1, random_));
   const Model model = dictionary_model(W, 0.1);
   InferenceOptions options;
+  options.method = Method::ksvd;
   options.method = Method::ksvd;
   const Posterior posterior = infer(model, data, options);
   EXPECT_EQ(posterior.mean.rows(), 20);
@@ -167,6 +171,7 @@ TEST_F(Omp, GapsAreFilledFromTheCodes) {
   Matrix table = whole;
   for (Index n = 0; n < 100; ++n) table(n, n % 12) = std::numeric_limits<double>::quiet_NaN();
   InferenceOptions options;
+  options.method = Method::ksvd;
   options.method = Method::ksvd;
   options.coding.atoms_per_point = 1;
   const Imputed imputed = impute(dictionary_model(W, 0.1), MatrixData(table), options);

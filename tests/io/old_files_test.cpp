@@ -97,7 +97,8 @@ ModelFile factored_model() {
   options.inference.method = Method::factored;
   options.inference.gap_memory = 77;
   options.noise_update = Update::exact;
-  options.factored = {BasisPrior::gp, 1.25, {2, 2, 1}, false, SweepOrder::fixed};
+  options.factored = {BasisPrior::gp, 1.25, false, SweepOrder::fixed};
+  options.shape = {2, 2, 1};
   return file;
 }
 

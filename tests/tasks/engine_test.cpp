@@ -181,20 +181,20 @@ TEST_F(AnotherEngine, HasPriorsOfTheirOwnIfItCan) {
   DenoiseOptions options;
   options.quality = Quality::fast;
   options.patch = 4;
-  options.latents = 8;
-  options.iterations = 1;
+  options.learning.latents = 8;
+  options.learning.iterations = 1;
   options.models = 1;
-  options.sigma = 10;
-  options.threads = 1;
+  options.learning.sigma = 10;
+  options.learning.inference.threads = 1;
   const Denoised expected = denoise(noisy, options);
-  options.device = "forwarding";
+  options.learning.inference.device = "forwarding";
   const Denoised got = denoise(noisy, options);
   EXPECT_GT(got.nonlocal_rounds, 0);
   EXPECT_EQ(got.nonlocal_rounds, expected.nonlocal_rounds);
   EXPECT_EQ(ForwardingEngine::calls, got.nonlocal_rounds + 1);
   EXPECT_EQ(got.picture.channels[0], expected.picture.channels[0]);
-  options.device = "enumeration";
-  options.method = Method::exact;
+  options.learning.inference.device = "enumeration";
+  options.learning.inference.method = Method::exact;
   options.nonlocal = 1;
   expect_error<UsageError>([&] { denoise(noisy, options); }, {"nonlocal is 1", "a device that has them"});
 }

@@ -128,7 +128,7 @@ TEST(Separate, UnitsAndLevelsDoNotMatter) {
 /// fit.
 void expect_model_of(const Matrix& mixture, const SeparateOptions& options) {
   const Separation found = separate(mixture, options);
-  const FitOptions of_model = options_of_model(resolved(options, mixture.rows()), found);
+  const FitOptions of_model = options_of_model(options.resolved(mixture.rows()), found);
   EXPECT_NO_THROW(of_model.validate());
   EXPECT_EQ(of_model.noise, found.fit.model().noise.type());
   const Posterior posterior = infer(found.fit.model(), MatrixData(Matrix(mixture.transpose())), of_model.inference);
@@ -266,7 +266,7 @@ TEST(Separate, WhitenedChannelsAreUncorrelated) {
 
 TEST(Separate, ChoosesTheMethod) {
   SeparateOptions options;
-  const FitOptions small = resolved(options, 12), large = resolved(options, 13);
+  const FitOptions small = options.resolved(12), large = options.resolved(13);
   EXPECT_EQ(small.latents, 12);
   EXPECT_EQ(small.inference.method, Method::exact);
   EXPECT_EQ(large.inference.method, Method::truncated);
