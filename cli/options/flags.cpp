@@ -59,7 +59,8 @@ std::string in_flags(const std::string& message, Command command) {
       return !listed->positional && (listed->name == word || listed->key() == word);
     });
     if (!option || before.ends_with("the ")) return false;
-    return word.find_first_of("_-") != std::string::npos || after.starts_with(" is ");
+    return word.find_first_of("_-") != std::string::npos || after.starts_with(" is ") ||
+           (before.ends_with("set ") && after.starts_with(" to "));
   });
 }
 

@@ -44,7 +44,7 @@ struct MethodTraits {
   bool needs_noise_level = false;
   /// The noise may have a covariance.
   bool full_noise = false;
-  /// Learning gives a posterior of the basis functions, Model::W_variance.
+  /// Learning has a prior of the basis functions (FactoredOptions::basis_prior) and goes on from Model::W_variance.
   bool basis_variance = false;
   /// It learns from data points with missing values.
   bool learns_from_gaps = true;

@@ -8,8 +8,10 @@
 namespace gsc {
 namespace {
 
-/// Where a column that nobody observed has a distribution all the same. (Methods without it refuse the option.)
-bool has_basis_prior(const FitOptions& options) { return options.factored.basis_prior != BasisPrior::none; }
+/// Whether a column that nobody observed has a distribution all the same.
+bool has_basis_prior(const FitOptions& options) {
+  return traits(options.inference.method).basis_variance && options.factored.basis_prior != BasisPrior::none;
+}
 
 /// A level that dwarfs the variation takes latents of its own where there is no intercept.
 void note_level(const DataSummary& summary, const FitOptions& options, Watcher& watcher) {

@@ -72,7 +72,7 @@ TEST_F(BetaProcessCli, GoesOnWithTheSameBits) {
     EXPECT_EQ(whole.state.method.numbers, both.state.method.numbers) << method;
     EXPECT_FALSE(load_model(path("half.h5")).state.model == whole.state.model) << method;
   }
-  refused(2, {"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--usage-prior", "paper"}, {"usage_prior", "paper"});
+  refused(2, {"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--usage-prior", "paper"}, {"--usage-prior", "paper"});
 }
 
 TEST_F(BetaProcessCli, InfersByDraws) {

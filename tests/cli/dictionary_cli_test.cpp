@@ -63,7 +63,7 @@ TEST_F(DictionaryCli, GoesOnWithTheSameBits) {
         "--checkpoint", "c.h5", "--checkpoint-every", "1", "--quiet"});
   done({"fit", "x.npy", "-o", "both.h5", "--resume", "c.h5", "--iterations", "4", "--quiet"});
   EXPECT_TRUE(load_model(path("both.h5")).state.model == load_model(path("whole.h5")).state.model);
-  refused(2, {"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--error-gain", "2"}, {"error_gain", "1.15", "2"});
+  refused(2, {"fit", "x.npy", "-o", "o.h5", "--resume", "c.h5", "--error-gain", "2"}, {"--error-gain", "1.15", "2"});
 }
 
 TEST_F(DictionaryCli, SaysWhichNoiseLevelItTakes) {

@@ -113,7 +113,7 @@ TEST_F(FasticaProgram, WrongUsage) {
   write("three.npy", Matrix::Identity(3, 3));
   fastica({"--init", "three.npy"}, {"is 3 x 3", "2 x 2"});
   fails(2, {"x.npy", "--init", "random", "--nonlinearity", "cube"},
-        {"nonlinearity is for fastica, but init is random"});
+        {"--nonlinearity is for fastica, but --init is random"});
   fails(2, {"x.npy", "--init", "random", "--decorrelation", "deflation"}, {"decorrelation is for fastica"});
   fails(2, {"x.npy", "--init", "fastica", "--latents", "3"}, {"init is fastica", "channels (2)", "latents is 3"});
   fails(2, {"x.npy", "--init", "x.npy"}, {"init is 'x.npy'", "random or fastica"});

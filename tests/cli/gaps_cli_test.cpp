@@ -118,7 +118,7 @@ TEST_F(GapsCli, WindowsOfARecordingMayHaveGaps) {
   const Matrix filled = array("f.npy");
   ASSERT_EQ(filled.rows(), rows);
   EXPECT_TRUE(filled.allFinite());
-  refused(1, fit("rn.npy", "m.h5", windows), {"sample", "NaN", "--missing nan"});
+  refused(1, fit("rn.npy", "m.h5", windows), {"sample", "NaN", "set --missing to nan"});
 }
 
 TEST_F(GapsCli, TheFactoredMethodFillsInToo) {

@@ -86,10 +86,12 @@ TEST(Choices, ArePutOnAPreset) {
     SCOPED_TRACE(option.name);
     FitOptions preset;
     if (!option.methods.empty()) preset.inference.method = option.methods.front();
+    if (option.name == "alpha") preset.sharing.partition = Partition::global;  // which it is of
     const FitOptions other = changed(preset, option.name);
     LearningChoices choices;
     EXPECT_FALSE(is_set(choices, option.name));
     EXPECT_EQ(texts_of(apply(choices, preset)), texts_of(preset));
+    if (option.name == "alpha") choices.sharing.partition = Partition::global;
     set_option(choices, option.name, option_text(other, option.name));
     EXPECT_TRUE(is_set(choices, option.name));
     if (option.name == "tolerance") preset.inference.method = Method::truncated;

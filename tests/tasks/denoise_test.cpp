@@ -124,7 +124,7 @@ TEST(Denoise, BandsOfALargePictureLeaveNoSeams) {
   const auto grows = [&](double now) {
     EXPECT_GE(now, done);
     done = now;
-    return true;
+    return false;
   };
   const Reconstruction bands = reconstruct_in_bands(noisy, model, plan, grows, 1);  // a row of patches at a time
   EXPECT_EQ(done, 1);

@@ -179,7 +179,6 @@ TEST_F(AnotherEngine, HasPriorsOfTheirOwnIfItCan) {
   noisy.channels.push_back(Matrix::NullaryExpr(
       20, 22, [](Index y, Index x) { return 90 + 50 * std::sin(double(x) / 2) + 9 * std::cos(double(x * y)); }));
   DenoiseOptions options;
-  options.quality = Quality::fast;
   options.patch = 4;
   options.learning.latents = 8;
   options.learning.iterations = 1;

@@ -235,7 +235,7 @@ TEST(Fastica, SaysThatItHasNotConverged) {
   EXPECT_EQ(found.fastica->iterations, 2);
   EXPECT_GT(found.fastica->change, 1e-8);
   ASSERT_FALSE(found.notes.empty());
-  expect_says(found.notes.back(), {"not converged in 2 iterations", "degrees", "--iterations"});
+  expect_says(found.notes.back(), {"not converged in 2 iterations", "degrees", "try more iterations"});
 }
 
 TEST(Fastica, ImpossibleOptions) {

@@ -529,13 +529,13 @@ TEST(Inpaint, DeepHolesOfManyBandsAreFilledInGroupsOfBands) {
   const double guess = psnr(clean, pilot, 255);
   Picture threads = pilot, stopped = pilot;
   int asked = 0;
-  const int shells = fill_deep_holes(damaged, 7, 1, pilot, [&] { return ++asked > 0; });
+  const int shells = fill_deep_holes(damaged, 7, 1, pilot, [&] { return ++asked < 0; });
   EXPECT_GT(shells, 1);
   EXPECT_GT(asked, shells) << "asked within shells";
   EXPECT_GT(psnr(clean, pilot, 255), guess + 1);
   fill_deep_holes(damaged, 7, 1, threads, {}, 3);
   EXPECT_EQ(threads.channels, pilot.channels);
-  expect_error<Interrupted>([&] { fill_deep_holes(damaged, 7, 1, stopped, [] { return false; }); }, {"interrupted"});
+  expect_error<Interrupted>([&] { fill_deep_holes(damaged, 7, 1, stopped, [] { return true; }); }, {"interrupted"});
   EXPECT_GT(make_plan(damaged, quick()).hole_seconds, 0);
   EXPECT_EQ(make_plan(scratches(clean), quick()).hole_seconds, 0);
 }

@@ -245,7 +245,7 @@ TEST(Separate, TellsOfStartsThatDisagree) {
   EXPECT_TRUE(note_of_starts({-100, -100.5, -103, -200}, 100).empty());
   const std::vector<std::string> notes = note_of_starts({-100, -103, -105, -200}, 100);
   ASSERT_EQ(notes.size(), 1U);
-  expect_says(notes[0], {"only 1 of 4 starts", "--restarts"});
+  expect_says(notes[0], {"only 1 of 4 starts", "try more restarts"});
 }
 
 TEST(Separate, WhitenedChannelsAreUncorrelated) {
