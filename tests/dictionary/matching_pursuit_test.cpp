@@ -54,7 +54,8 @@ std::vector<Index> brute_force(const Matrix& W, const Vector& x, const Vector& o
 class Omp : public ::testing::Test {
  protected:
   /// Codes of the rows of X against brute force; `observed` empty: all is.
-  void check(const Matrix& W, const Matrix& X, const Matrix& observed, const InferenceOptions& options, double noise) {
+  void check(const Matrix& W, const Matrix& X, const Matrix& observed, InferenceOptions options, double noise) {
+    options.method = Method::ksvd;
     const Model model = dictionary_model(W, noise);
     const Index N = X.rows(), D = X.cols();
     Matrix with_gaps = X;
