@@ -211,7 +211,7 @@ class _Reader:
             if option["kind"] == "shape":
                 if "shape_rows" in attributes:
                     texts[name] = "x".join(str(int(attributes[f"shape_{part}"])) for part in ("rows", "cols", "channels"))
-            elif option["attribute"] in attributes:
+            elif option["attribute"] and option["attribute"] in attributes:  # h5py refuses to look for ""
                 texts[name] = _option_text(option["kind"], attributes[option["attribute"]])
         return texts
 

@@ -198,6 +198,7 @@ def test_partial_fit(X, tmp_path):
     coding.partial_fit(X[:1])
     coding.save(tmp_path / "model.h5")
     assert same(gsc.load_model(tmp_path / "model.h5"), coding)
+    assert same(gsc.load(tmp_path / "model.h5"), coding)
 
 
 def test_says_when_iterations_run_out(X):
