@@ -63,7 +63,6 @@ def impute(X: Array, model: Model, options: Mapping[str, str], denoise_observed:
 def separate(
     X: Array,
     options: Mapping[str, str],
-    choose_method: bool,
     restarts: int,
     whiten: str,
     fastica_start: bool,

@@ -30,8 +30,9 @@ Matrix mixture_of(const ArrayData& data) {
   return mixture;
 }
 
-nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, int restarts, const std::string& whiten, bool fastica_start, const std::string& nonlinearity,
-                           const std::string& decorrelation, nb::object callback) {
+nb::dict separate_channels(const AnyTable& X, const nb::dict& texts, int restarts, const std::string& whiten,
+                           bool fastica_start, const std::string& nonlinearity, const std::string& decorrelation,
+                           nb::object callback) {
   SeparateOptions options;
   options.learning = choices_of(texts);
   options.restarts = restarts;
@@ -92,9 +93,8 @@ nb::dict separate_by_direction(const AnyTable& X, Index latents, const std::stri
 }  // namespace
 
 void bind_separate(nb::module_& module) {
-  module.def("separate", &separate_channels, nb::arg("X"), nb::arg("options"),
-             nb::arg("restarts"), nb::arg("whiten"), nb::arg("fastica_start"), nb::arg("nonlinearity"),
-             nb::arg("decorrelation"), nb::arg("callback").none());
+  module.def("separate", &separate_channels, nb::arg("X"), nb::arg("options"), nb::arg("restarts"), nb::arg("whiten"),
+             nb::arg("fastica_start"), nb::arg("nonlinearity"), nb::arg("decorrelation"), nb::arg("callback").none());
   module.def("separate_by_fastica", &separate_by_direction, nb::arg("X"), nb::arg("latents"), nb::arg("nonlinearity"),
              nb::arg("decorrelation"), nb::arg("iterations"), nb::arg("tolerance"), nb::arg("start").none(),
              nb::arg("seed"), nb::arg("threads"));
