@@ -19,7 +19,8 @@ class SpikeSlabSeparation(SeparationEstimator, ModelEstimator):
     """Blind source separation: the sources in a mixture of several channels.
 
     The channels are ``x = b + W (s.z) + noise`` with a column of W for each source. The method is chosen unless one of
-    ``method``, ``n_candidates`` and ``max_active`` is given: exact for up to 12 sources, then truncated.
+    ``method``, ``n_candidates`` and ``max_active`` is given: exact for up to 12 sources, then truncated. Where one is,
+    the method is truncated unless it says otherwise, and ``max_active`` left out is all candidates.
 
     Parameters
     ----------

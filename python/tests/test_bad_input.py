@@ -132,7 +132,7 @@ def test_files_from_elsewhere(coding, tmp_path):
         (lambda: gsc.denoise(np.array([["a"]])), "whole or real numbers"),
         (lambda: gsc.denoise(np.eye(20), quality="super"), "quality is 'super'; choose one of fast, standard, best"),
         (lambda: gsc.denoise(np.eye(20), patch=2.5), "patch is '2.5'; it must be a whole number"),
-        (lambda: gsc.denoise(np.eye(20), blur=2), "denoise has no option 'blur'"),
+        (lambda: gsc.denoise(np.eye(20), blur=2), "denoising has no option 'blur'; the options are quality, patch"),
         (lambda: gsc.denoise(np.eye(20), coding="omp"), "coding is omp, but method is truncated; coding is for online"),
         (lambda: gsc.denoise(np.eye(20), method="ksvd", alpha=3.0), "alpha is 3, but method is ksvd; alpha is for online, feature-sign"),
         (lambda: gsc.denoise(np.eye(20), method="online", alpha=-1.0), "alpha is -1; it must be positive"),

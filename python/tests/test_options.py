@@ -20,6 +20,7 @@ from gsc._options import (
     texts_of,
     value_of,
 )
+from gsc.datasets import make_mixture
 
 #: Separation starts from random numbers, and these options make no sense there: it has no batches and no factored
 #: method of its own, and the noise of whitened channels is nobody's; recordings are whole.
@@ -58,6 +59,22 @@ def test_separation_has_the_librarys_defaults():
     assert _core.decorrelation_words == ["symmetric", "deflation"]
     assert _core.fastica_usual == tuple(fastica[name] for name in ("nonlinearity", "decorrelation", "max_iter", "tol"))
     assert _core.fastica_usual[:2] == (separation["nonlinearity"], separation["decorrelation"])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, ("exact", None)),
+        ({"method": "truncated"}, ("truncated", "4")),
+        ({"n_candidates": 3}, ("truncated", "3")),
+        ({"max_active": 2}, ("truncated", "2")),
+        ({"method": "truncated", "n_candidates": 3, "max_active": 2}, ("truncated", "2")),
+    ],
+)
+def test_separation_takes_all_candidates_where_something_is_chosen(given, expected):
+    mixture = make_mixture(200, n_sources=4, random_state=1).data
+    learned_with = gsc.SpikeSlabSeparation(n_init=1, max_iter=2, **given).fit(mixture)._learned_with
+    assert (learned_with["method"], expected[1] and learned_with["max_active"]) == expected
 
 
 def test_every_method_has_an_estimator():

@@ -26,13 +26,23 @@ def other_value(option):
     }[option["kind"]]()
 
 
+#: What denoising calls so is an option of its own: how strong the noise is, and not of what type.
+OWN = {"noise"}
 CASES = [
     (name, method)
     for name, option in OPTIONS.items()
-    if name in _core.denoise_options() and option["methods"]
+    if name in _core.denoise_options() and name not in OWN and option["methods"]
     for method in METHODS
     if method not in option["methods"]
 ]
+
+
+def test_its_own_options_have_words_of_their_own():
+    words = _core.denoise_options()
+    assert {name for name in OPTIONS.keys() & words.keys() if words[name] != OPTIONS[name]["words"]} == OWN
+    for method in METHODS:
+        with pytest.raises(gsc.UsageError, match="noise is 'diagonal'; choose one of measured, learned"):
+            gsc.denoise(PICTURE, method=method, noise="diagonal")
 
 
 def in_words(message, names):
