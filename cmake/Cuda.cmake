@@ -9,7 +9,7 @@ if(GSC_CUDA)
     endif()
   endif()
   # Machine code for the generations of A100 and H100, and text that drivers compile for later ones.
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # the least of them is what cli/devices.cpp tells
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)

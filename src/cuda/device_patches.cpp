@@ -11,13 +11,13 @@ namespace {
 HostPlanes on_host(const PlanesView& view) { return {view.planes, view.height, view.width, view.stride}; }
 
 GroupPass::Shape shape_of(const GroupShape& shape) {
-  return {static_cast<int>(shape.patch),
-          static_cast<int>(shape.members),
-          static_cast<int>(shape.most),
-          static_cast<int>(shape.reach),
-          static_cast<int>(shape.step),
-          shape.variance,
-          shape.equal};
+  return {.patch = static_cast<int>(shape.patch),
+          .members = static_cast<int>(shape.members),
+          .most = static_cast<int>(shape.most),
+          .reach = static_cast<int>(shape.reach),
+          .step = static_cast<int>(shape.step),
+          .variance = shape.variance,
+          .equal = shape.equal};
 }
 
 class DeviceSearch final : public PatchSearch {

@@ -1,5 +1,6 @@
-# The files of the GPU's engine: those with kernels, which nvcc compiles for the GPU and the C++ compiler on the emulation
-# for the tests, and the others of both. What only a GPU or only the emulation has is named where these are built.
+# The files of the GPU's engine: those with kernels, which nvcc compiles for the GPU (C++17, no Eigen) and the C++
+# compiler on the emulation for the tests, and the others of both. What only a GPU or only the emulation has is named
+# where these are built.
 set(cuda_kernels
   cholesky.cpp device_model.cpp device_picture.cpp device_sums.cpp expectation.cpp expectation_memory.cpp expectation_output.cpp
   expectation_own.cpp group_pass.cpp maximisation.cpp mosaic.cpp)

@@ -39,4 +39,10 @@ void add_missing_products(Statistics& statistics, const InferenceOptions& option
   add_missing_products(statistics, by_rows ? MissingProducts::by_rows : MissingProducts::with_basis);
 }
 
+bool has_gaps(const Statistics& statistics) { return statistics.missing.size() > 0 && statistics.missing.sum() > 0; }
+
+Vector observed_counts(const Statistics& statistics) {
+  return (statistics.count - statistics.missing.array()).cwiseMax(0).matrix();
+}
+
 }  // namespace gsc

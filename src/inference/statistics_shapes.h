@@ -26,4 +26,13 @@ void add_missing_products(Statistics& statistics, const InferenceOptions& option
 /// Where the pair i <= j of latents stands in Statistics::missing_ZZ.
 inline Index pair_row(Index i, Index j, Index latents) { return i * latents - i * (i - 1) / 2 + j - i; }
 
+/// Whether there are any missing values in what was summed.
+bool has_gaps(const Statistics& statistics);
+
+/// The number of data points that have each entry.
+Vector observed_counts(const Statistics& statistics);
+
+/// Below this part of all data points an entry was not observed.
+inline constexpr double kObserved = 1e-9;
+
 }  // namespace gsc

@@ -113,12 +113,6 @@ void with_latent_values(const Model& model, const Statistics& statistics, const 
 
 }  // namespace
 
-bool has_gaps(const Statistics& statistics) { return statistics.missing.size() > 0 && statistics.missing.sum() > 0; }
-
-Vector observed_counts(const Statistics& statistics) {
-  return (statistics.count - statistics.missing.array()).cwiseMax(0).matrix();
-}
-
 void for_each_row(const Statistics& statistics, int threads, const std::function<void(Index, const RowSums&)>& row) {
   const Index D = statistics.YZ.rows(), groups = (D + kRowsTogether - 1) / kRowsTogether;
   const Vector counts = observed_counts(statistics);

@@ -27,16 +27,9 @@
 #include <functional>
 #include <vector>
 
+#include "inference/statistics_shapes.h"
+
 namespace gsc {
-
-/// Whether there are any missing values in what was summed.
-bool has_gaps(const Statistics& statistics);
-
-/// The number of data points that have each entry.
-Vector observed_counts(const Statistics& statistics);
-
-/// Below this part of all data points an entry was not observed.
-inline constexpr double kObserved = 1e-9;
 
 /// One row of W and b: the sums of the data points that have the entry.
 struct RowSums {
