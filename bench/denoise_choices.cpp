@@ -183,9 +183,11 @@ std::vector<Choice> model_choices() {
   for (const Index patch : {6, 8, 10, 12, 14})
     choices.push_back(choice(fmt::format("patches {0} x {0}", patch), [=](DenoiseOptions& o) { o.patch = patch; }));
   for (const Index latents : {128, 256, 768})
-    choices.push_back(choice(fmt::format("{} latents", latents), [=](DenoiseOptions& o) { o.learning.latents = latents; }));
+    choices.push_back(
+        choice(fmt::format("{} latents", latents), [=](DenoiseOptions& o) { o.learning.latents = latents; }));
   for (const int passes : {2, 8})
-    choices.push_back(choice(fmt::format("{} passes", passes), [=](DenoiseOptions& o) { o.learning.iterations = passes; }));
+    choices.push_back(
+        choice(fmt::format("{} passes", passes), [=](DenoiseOptions& o) { o.learning.iterations = passes; }));
   choices.push_back(choice("start: noisy patches", [](DenoiseOptions& o) { o.learning.init = Init::data; }));
   choices.push_back(choice("start: random", [](DenoiseOptions& o) { o.learning.init = Init::random; }));
   choices.push_back({"start: cosines", from_cosines});

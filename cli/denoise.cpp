@@ -128,11 +128,11 @@ class PictureJob {
                     duration_text(plan_.seconds), counted(thread_count(settings_.fit.inference.threads), "thread")));
     const Device device = settings_.fit.inference.device;
     if (device.kind == Device::Kind::cuda)
-      progress_.say(
-          fmt::format("{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
-                      "alike looked for, and groups of them computed{}",
-                      place_, device.name, traits(options_.learning.method()).has_candidates ? "patches put back, " : "",
-                      options_.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
+      progress_.say(fmt::format(
+          "{}on device '{}' patches are cut out, models learned, posteriors inferred, {}patches that are "
+          "alike looked for, and groups of them computed{}",
+          place_, device.name, traits(options_.learning.method()).has_candidates ? "patches put back, " : "",
+          options_.team->alone() ? "" : " (groups, with several processes, on the cpu)"));
   }
 
   /// What there was when the user had enough.

@@ -7,7 +7,6 @@
 
 namespace gsc::cli {
 
-
 /// Throws UsageError if an option is given that only the other kind of input has.
 void check_kind(const CommandLine& line, bool picture);
 

@@ -25,8 +25,8 @@ int usual_burn_in(const FitOptions& options) {
 void check_beta_process(const FitOptions& options) {
   const std::string method(to_string(options.inference.method));
   if (options.sigma > 0)
-    throw UsageError("the noise is said to be known (sigma is " + number_text(options.sigma) + "), but the " +
-                     method + " method learns it; leave it out");
+    throw UsageError("the noise is said to be known (sigma is " + number_text(options.sigma) + "), but the " + method +
+                     " method learns it; leave it out");
   if (!options.sharing.team->alone())
     throw UsageError("method is " + method + ", which learns in one process, but there are " +
                      std::to_string(options.sharing.team->size()) + "; start it without mpirun, on several threads");

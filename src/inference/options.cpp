@@ -68,7 +68,8 @@ void InferenceOptions::validate(Index latents) const {
       throw UsageError("atoms_per_point is " + std::to_string(coding.atoms_per_point) +
                        "; it must not exceed latents (" + std::to_string(latents) + ")");
     if (device.kind != Device::Kind::cpu && device.kind != Device::Kind::automatic)
-      throw UsageError("device is '" + device.name + "', but the " + std::string(its.word) + " method computes on the cpu");
+      throw UsageError("device is '" + device.name + "', but the " + std::string(its.word) +
+                       " method computes on the cpu");
     return;
   }
   if (!its.has_states) return;

@@ -269,7 +269,8 @@ TEST_F(GapsCli, RefusalsSayWhatToDo) {
   refused(2, fit("nan.npy", "m.h5", {"--missing", "none"}), {"missing is 'none'", "error, nan, or the number"});
   refused(1, fit("whole.npy", "m.h5", {"--mask", "short.npy"}),
           {"short.npy", "7 rows", "anything but 0 where it is missing"});
-  refused(2, fit("nan.npy", "m.h5", {"--missing", "nan", "--noise", "full"}), {"--noise is full", "set --noise to scalar or diagonal"});
+  refused(2, fit("nan.npy", "m.h5", {"--missing", "nan", "--noise", "full"}),
+          {"--noise is full", "set --noise to scalar or diagonal"});
   done(fit("whole.npy", "whole.h5", {}));
   refused(2, {"infer", "whole.h5", "whole.npy", "-o", "c.npz", "--impute", "f.npy"},
           {"missing is error", "--mask FILE"});

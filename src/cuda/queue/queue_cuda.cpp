@@ -13,9 +13,7 @@
 namespace gsc::cuda {
 namespace {
 
-[[noreturn]] void fail(const char* what, const std::string& why) {
-  throw failed_to(what, why);
-}
+[[noreturn]] void fail(const char* what, const std::string& why) { throw failed_to(what, why); }
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;

@@ -71,8 +71,7 @@ void Queue::upload(void* to, const void* from, std::size_t bytes) {
 }
 void Queue::download(void* to, const void* from, std::size_t bytes) {
   require_working();
-  if (emulated_failure.downloads >= 0 && emulated_failure.downloads-- == 0)
-    throw failed_to("copy from it", "lost");
+  if (emulated_failure.downloads >= 0 && emulated_failure.downloads-- == 0) throw failed_to("copy from it", "lost");
   std::memcpy(to, from, bytes);
 }
 void Queue::copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
@@ -119,8 +118,7 @@ void Queue::measure(bool) {}
 std::vector<KernelTime> Queue::times() { return {}; }
 void Queue::started(const char* name) {
   require_working();
-  if (emulated_failure.kernels == 0)
-    throw failed_to("run its kernel '" + std::string(name) + "'", "too little memory");
+  if (emulated_failure.kernels == 0) throw failed_to("run its kernel '" + std::string(name) + "'", "too little memory");
   if (emulated_failure.kernels > 0) --emulated_failure.kernels;
 }
 void Queue::launched(const char*) {}
