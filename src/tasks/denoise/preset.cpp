@@ -31,7 +31,7 @@ void set_dictionary(const LearningChoices& chosen, Index available, FitOptions& 
 }
 
 void set_beta_process(const LearningChoices& chosen, Quality quality, Index available, Index pixels, FitOptions& fit) {
-  constexpr Index kLarge = 300 * 300;
+  constexpr Index kLarge = 90000;  // 300 x 300
   fit.latents = usual_latents(available, pixels > kLarge ? 512 : 256);
   fit.iterations = quality == Quality::fast ? 40 : quality == Quality::standard ? 80 : 200;
   if (traits(fit.inference.method).draws) fit.beta_process.burn_in = chosen.iterations.value_or(fit.iterations) / 2;
